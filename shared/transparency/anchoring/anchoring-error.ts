@@ -28,7 +28,7 @@ export type AnchoringCode =
   | 'ISSUER_MALFORMED'
   | 'LOG_ROLLED_BACK'
 
-/** The input violates the format that the code names. The message quotes at most a few characters of it. */
+/** The code names the violated format. The message quotes at most a few characters of the input. */
 export class AnchoringError extends CodedError {
   readonly code: AnchoringCode
   constructor(code: AnchoringCode, message: string, options?: ErrorOptions) {

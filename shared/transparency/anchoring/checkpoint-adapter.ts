@@ -1,16 +1,15 @@
-/** An independent network that proves when a checkpoint existed; it never receives entries. */
+/** Proves when a checkpoint existed; never receives entries. */
 export interface CheckpointAdapter {
   /** Stored with the receipt, to find the adapter for later polls. */
   readonly network: string
-  /** Submits the three lines of a checkpoint. @throws UnavailableError; safe to repeat */
+  /** Safe to repeat. @throws UnavailableError */
   submit(checkpoint: string): Promise<CheckpointReceipt>
-  /** Returns the receipt to store; the same one without progress. @throws UnavailableError; AnchoringError */
+  /** Returns the same receipt without progress. @throws UnavailableError; AnchoringError */
   poll(receipt: CheckpointReceipt): Promise<CheckpointReceipt>
-  /** Verifies an attacker-controlled receipt. @throws AnchoringError RECEIPT_MALFORMED */
+  /** The receipt is attacker-controlled. @throws AnchoringError RECEIPT_MALFORMED */
   verify(receipt: CheckpointReceipt, checkpoint: string): Promise<ReceiptResult>
 }
 
-/** `state` is EXTERNAL once the network attests the checkpoint. */
 export interface CheckpointReceipt {
   readonly network: string
   readonly state: 'SUBMITTED' | 'EXTERNAL'
@@ -25,7 +24,7 @@ export type ReceiptResult =
   | { readonly result: 'PENDING'; readonly detail: string }
   | { readonly result: 'FAILED'; readonly detail: string }
 
-/** HTTP client of the adapters. Ours rejects private addresses and limits responses. */
+/** Rejects private addresses and limits responses. */
 export type AdapterRequest = (request: {
   method: 'GET' | 'POST'
   url: string

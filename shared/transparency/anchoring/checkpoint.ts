@@ -3,7 +3,7 @@ import { decodeNote, parseNote, signNote, type VerifiedSignature } from './note.
 import { isKeyName, LOG_KEY, type NoteKey, type NoteSigner, WITNESS_KEY } from './note-key.ts'
 import { parseBase64Hash, parseDecimal, toBase64 } from './text.ts'
 
-/** A statement of a log: the tree of `size` entries has this root. */
+/** The tree of `size` entries has this root. */
 export interface Checkpoint {
   /** Name of the log and of its key. */
   readonly origin: string
@@ -11,7 +11,7 @@ export interface Checkpoint {
   readonly root: Uint8Array
 }
 
-/** A checkpoint with a verified log signature, and the cosignatures of trusted witnesses. */
+/** The log's signature is verified; cosignatures are of trusted witnesses. */
 export interface DecodedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly text: string
@@ -19,12 +19,12 @@ export interface DecodedCheckpoint {
   readonly cosignatures: readonly VerifiedSignature[]
 }
 
-/** Formats a C2SP tlog-checkpoint: origin, decimal size, base64 root, one per line, without extension lines. */
+/** C2SP tlog-checkpoint: origin, decimal size, base64 root, one per line, without extension lines. */
 function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** Parses a checkpoint without extension lines. @throws AnchoringError CHECKPOINT_MALFORMED */
+/** Without extension lines. @throws AnchoringError CHECKPOINT_MALFORMED */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', sizeLine = '', rootLine = '', ...rest] = text.split('\n')
   const size = parseDecimal(sizeLine)
@@ -34,21 +34,19 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size, root }
 }
 
-/** Signs a checkpoint as a note; the signer's name must be the origin. */
+/** The signer's name must be the origin. */
 export function signCheckpoint(checkpoint: Checkpoint, signer: NoteSigner): string {
   if (signer.key.name !== checkpoint.origin || signer.key.type !== LOG_KEY)
     throw new AnchoringError('CHECKPOINT_ORIGIN', 'the signer is not the log of this origin')
   return signNote(formatCheckpoint(checkpoint), [signer])
 }
 
-/** Returns the unverified checkpoint of a note. */
 export function readCheckpoint(note: string): Checkpoint {
   return parseCheckpoint(parseNote(note).text)
 }
 
 /**
- * Verifies a checkpoint note with trusted log and witness keys; a key of its origin must have signed.
- * @throws AnchoringError, CHECKPOINT_ORIGIN when only keys of other logs signed
+ * A key of its origin must have signed. @throws AnchoringError, CHECKPOINT_ORIGIN when only keys of other logs signed
  */
 export function decodeCheckpoint(note: string, keys: readonly NoteKey[]): DecodedCheckpoint {
   const { text, verified } = decodeNote(note, keys)

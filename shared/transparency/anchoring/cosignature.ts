@@ -2,19 +2,19 @@ import { type NoteKey, type NoteSigner, signMessage, verifyMessage } from './not
 
 const TIME_BYTES = 8
 
-/** Returns the text that a witness signs (C2SP tlog-cosignature v1). `time` is in POSIX seconds. */
+/** C2SP tlog-cosignature v1; `time` is in POSIX seconds. */
 export function cosignedMessage(text: string, time: number): string {
   return `cosignature/v1\ntime ${time}\n${text}`
 }
 
-/** Returns the signature bytes of a type 4 line: 8-byte big-endian time || Ed25519. */
+/** 8-byte big-endian time || Ed25519. */
 export function cosign(text: string, time: number, signer: NoteSigner): Uint8Array {
   const timestamp = Buffer.alloc(TIME_BYTES)
   timestamp.writeBigUInt64BE(BigInt(time))
   return Buffer.concat([timestamp, signMessage(signer, cosignedMessage(text, time))])
 }
 
-/** Verifies a type 4 signature. @returns the witness's POSIX seconds; undefined when invalid */
+/** Returns the witness's POSIX seconds; undefined when invalid. */
 export function verifyCosignature(text: string, signature: Uint8Array, key: NoteKey): number | undefined {
   if (signature.length !== TIME_BYTES + 64) return undefined
   const bytes = Buffer.from(signature)

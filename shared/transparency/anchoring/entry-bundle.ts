@@ -4,7 +4,7 @@ import { TILE_WIDTH } from './tile-path.ts'
 /** The length prefix of an entry is a uint16. */
 export const MAX_ENTRY_BYTES = 65_535
 
-/** Encodes a C2SP tlog-tiles entry bundle. @throws AnchoringError ENTRY_MALFORMED, TILE_MALFORMED */
+/** C2SP tlog-tiles. @throws AnchoringError ENTRY_MALFORMED, TILE_MALFORMED */
 export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   if (entries.length > TILE_WIDTH) throw new AnchoringError('TILE_MALFORMED', 'a bundle contains at most 256 entries')
   const parts: Uint8Array[] = []
@@ -17,7 +17,7 @@ export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
-/** Decodes a bundle of exactly `count` entries. @throws AnchoringError TILE_MALFORMED */
+/** The bundle has exactly `count` entries. @throws AnchoringError TILE_MALFORMED */
 export function decodeEntryBundle(bundle: Uint8Array, count: number): Uint8Array[] {
   const view = new DataView(bundle.buffer, bundle.byteOffset, bundle.byteLength)
   const entries: Uint8Array[] = []

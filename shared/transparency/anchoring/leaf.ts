@@ -11,7 +11,7 @@ export const ANCHOR_NOTE = 'Only hashes are stored in the registry'
 
 export interface AnchorBlock {
   network: string
-  /** Lower-case hex RFC 6962 leaf hash of the log entry. */
+  /** Lower-case hex RFC 6962 leaf hash. */
   txId: string
   /** Lower-case hex SHA-256 of the canonical object without its anchor. */
   payloadSha256: string
@@ -23,7 +23,7 @@ export type AnchorState = 'PENDING' | 'INCLUDED' | 'WITNESSED' | 'EXTERNAL'
 
 /** The log stores no ids, names or amounts of an object. */
 export interface LogEntry {
-  /** Coarse kind, for example `risk_signals.pack_ready`. */
+  /** For example `risk_signals.pack_ready`. */
   readonly eventType: string
   /** ISO 8601 UTC with milliseconds. */
   readonly timestamp: string
@@ -35,8 +35,8 @@ const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]
 const SHA256_HEX = /^[0-9a-f]{64}$/
 
 /**
- * Returns the hex SHA-256 of the canonical object without `anchor`. A random id must protect it from guesses.
- * @throws CanonicalJsonError; AnchoringError OBJECT_MALFORMED for anything but a plain object
+ * Hashes the canonical object without `anchor`; a random id must protect it from guesses. @throws CanonicalJsonError;
+ * AnchoringError OBJECT_MALFORMED for anything but a plain object
  */
 export function payloadSha256(object: object): string {
   const prototype: unknown = Object.getPrototypeOf(object)
@@ -53,7 +53,7 @@ export function encodeLogEntry({ eventType, timestamp, payloadSha256: digest }: 
   return Buffer.from(canonicalize({ v: 1, eventType, timestamp, payloadSha256: digest }))
 }
 
-/** Decodes exactly the canonical form. @throws AnchoringError ENTRY_MALFORMED */
+/** Accepts only the canonical form. @throws AnchoringError ENTRY_MALFORMED */
 export function decodeLogEntry(bytes: Uint8Array): LogEntry {
   const text = bytes.length <= MAX_ENTRY_BYTES ? Buffer.from(bytes).toString() : ''
   const entry = readEntry(text)
@@ -74,12 +74,12 @@ function readEntry(text: string): LogEntry | undefined {
   }
 }
 
-/** Returns the lower-case hex leaf hash of an entry, which is known before the entry is sequenced. */
+/** Known before the entry is sequenced; lower-case hex. */
 export function txIdOf(entry: Uint8Array): string {
   return toHex(leafHash(entry))
 }
 
-/** Returns the log entry and the anchor block. The txId may be shown only after the entry is stored. */
+/** The txId may be shown only after the entry is stored. */
 export function anchorObject(
   object: object,
   event: Pick<LogEntry, 'eventType' | 'timestamp'>,
@@ -93,7 +93,7 @@ export function anchorObject(
 
 export const PACK_EVENT_TYPE = 'risk_signals.pack_ready'
 
-/** Returns the event type and instant of an object, a webhook payload or a pack; undefined without both. */
+/** Undefined without both members. */
 export function eventOf(
   object: Readonly<Record<string, unknown>>,
 ): Pick<LogEntry, 'eventType' | 'timestamp'> | undefined {

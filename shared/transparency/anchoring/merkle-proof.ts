@@ -1,12 +1,12 @@
 import { AnchoringError } from './anchoring-error.ts'
 import { EMPTY_ROOT, type HashReader, nodeHash } from './merkle.ts'
 
-/** Returns the root of the tree of `size` leaves. `read` returns the hashes of its complete subtrees. */
+/** `read` returns the hashes of complete subtrees. */
 export function rootAt(size: number, read: HashReader): Uint8Array {
   return size === 0 ? EMPTY_ROOT : subtreeRoot(0, size, read)
 }
 
-/** Returns the RFC 6962 section 2.1.1 audit path, leaf's sibling first. @throws AnchoringError PROOF_RANGE */
+/** RFC 6962 section 2.1.1, leaf's sibling first. @throws AnchoringError PROOF_RANGE */
 export function proveInclusion(index: number, size: number, read: HashReader): Uint8Array[] {
   if (!isWithin(index, size) || index === size)
     throw new AnchoringError('PROOF_RANGE', `no leaf ${index} in a tree of ${size}`)
@@ -26,7 +26,7 @@ export function proveInclusion(index: number, size: number, read: HashReader): U
   return path.reverse()
 }
 
-/** Returns the RFC 6962 section 2.1.2 consistency proof. @throws AnchoringError PROOF_RANGE */
+/** RFC 6962 section 2.1.2. @throws AnchoringError PROOF_RANGE */
 export function proveConsistency(size1: number, size2: number, read: HashReader): Uint8Array[] {
   if (!isWithin(size1, size2)) throw new AnchoringError('PROOF_RANGE', `no tree of ${size1} before one of ${size2}`)
   if (size1 === 0 || size1 === size2) return []
@@ -48,7 +48,7 @@ export function proveConsistency(size1: number, size2: number, read: HashReader)
   return path.reverse()
 }
 
-/** Returns the root over leaves [from, to), a range that the recursion of RFC 6962 reaches. */
+/** RFC 6962's recursion reaches the range [from, to). */
 function subtreeRoot(from: number, to: number, read: HashReader): Uint8Array {
   const width = to - from
   const left = splitOf(width)
@@ -56,7 +56,7 @@ function subtreeRoot(from: number, to: number, read: HashReader): Uint8Array {
   return nodeHash(subtreeRoot(from, from + left, read), subtreeRoot(from + left, to, read))
 }
 
-/** Returns the largest power of two below `width` (RFC 6962 section 2.1); 1 for 1. */
+/** The largest power of two below `width` (RFC 6962 section 2.1); 1 for 1. */
 function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2

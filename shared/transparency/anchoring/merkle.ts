@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import { AnchoringError } from './anchoring-error.ts'
 import { equalBytes, HASH_BYTES } from './text.ts'
 
-/** SHA-256 of the empty string: the root of a tree without leaves (RFC 6962 section 2.1). */
+/** RFC 6962 section 2.1 */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer')
 
-/** Returns the hash of the complete subtree `index` of a level (0 = leaves); throws when there is none. */
+/** Level 0 has the leaves. Throws when there is no complete subtree. */
 export type HashReader = (level: number, index: number) => Uint8Array
 
-/** Returns SHA-256(0x00 || entry) (RFC 6962 section 2.1). */
+/** SHA-256(0x00 || entry) (RFC 6962 section 2.1) */
 export function leafHash(entry: Uint8Array): Uint8Array {
   const input = Buffer.allocUnsafe(entry.length + 1)
   input[0] = 0
@@ -18,7 +18,7 @@ export function leafHash(entry: Uint8Array): Uint8Array {
 
 const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
-/** Returns SHA-256(0x01 || left || right) (RFC 6962 section 2.1). */
+/** SHA-256(0x01 || left || right) (RFC 6962 section 2.1) */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   nodeInput.set(left, 1)
   nodeInput.set(right, 1 + HASH_BYTES)
@@ -29,13 +29,13 @@ export function rootOf(leafHashes: readonly Uint8Array[]): Uint8Array {
   return compactRoot(appendToRange({ size: 0, nodes: [] }, leafHashes))
 }
 
-/** The right edge of a tree: one root per complete subtree, largest (leftmost) first, one for each 1 bit of `size`. */
+/** One root per complete subtree, leftmost first, one for each 1 bit of `size`. */
 export interface CompactRange {
   readonly size: number
   readonly nodes: readonly Uint8Array[]
 }
 
-/** Returns the range with these leaves added; does not change its input. */
+/** Does not change its input. */
 export function appendToRange(range: CompactRange, leafHashes: readonly Uint8Array[]): CompactRange {
   const nodes = [...range.nodes]
   let size = range.size
@@ -59,7 +59,7 @@ export function compactRoot(range: CompactRange): Uint8Array {
   return root ?? EMPTY_ROOT
 }
 
-/** Verifies an attacker-controlled proof by RFC 9162 section 2.1.3.2. */
+/** RFC 9162 section 2.1.3.2; the proof is attacker-controlled. */
 export function verifyInclusion(
   leaf: Uint8Array,
   index: number,
@@ -86,7 +86,7 @@ export function verifyInclusion(
   return sn === 0 && equalBytes(computed, root)
 }
 
-/** Verifies a proof by RFC 9162 section 2.1.4.2. From size 0 only the empty tree can be proven. */
+/** RFC 9162 section 2.1.4.2. From size 0 only the empty tree can be proven. */
 export function verifyConsistency(
   size1: number,
   size2: number,

@@ -7,7 +7,7 @@ export type NoteKeyType = 1 | 4
 export const LOG_KEY: NoteKeyType = 1
 export const WITNESS_KEY: NoteKeyType = 4
 
-/** A verification key. `name` and `id` together select its signature lines. */
+/** `name` and `id` together select its signature lines. */
 export interface NoteKey {
   readonly name: string
   readonly type: NoteKeyType
@@ -25,12 +25,12 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const NAME = /^[^\s+\p{Z}\p{Cc}]{1,255}$/u
 
-/** Returns true for a valid key name: not empty, no Unicode space, no plus (C2SP signed-note). */
+/** Not empty, no Unicode space, no plus (C2SP signed-note). */
 export function isKeyName(name: string): boolean {
   return NAME.test(name) && name.isWellFormed()
 }
 
-/** Creates the signer of a 32-byte Ed25519 seed. @throws AnchoringError KEY_MALFORMED */
+/** The Ed25519 seed has 32 bytes. @throws AnchoringError KEY_MALFORMED */
 export function signerFromSeed(name: string, type: NoteKeyType, seed: Uint8Array): NoteSigner {
   if (seed.length !== 32) throw new AnchoringError('KEY_MALFORMED', 'an Ed25519 seed has 32 bytes')
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' })
@@ -38,7 +38,7 @@ export function signerFromSeed(name: string, type: NoteKeyType, seed: Uint8Array
   return { key: noteKey(name, type, spki.subarray(SPKI_PREFIX.length)), privateKey }
 }
 
-/** Creates a verification key from its 32 raw bytes. @throws AnchoringError KEY_MALFORMED */
+/** The key has 32 raw bytes. @throws AnchoringError KEY_MALFORMED */
 export function noteKey(name: string, type: NoteKeyType, publicKey: Uint8Array): NoteKey {
   if (!isKeyName(name)) throw new AnchoringError('KEY_MALFORMED', 'a key name has no space and no plus')
   if (publicKey.length !== 32) throw new AnchoringError('KEY_MALFORMED', 'an Ed25519 public key has 32 bytes')
@@ -46,17 +46,17 @@ export function noteKey(name: string, type: NoteKeyType, publicKey: Uint8Array):
   return { name, type, id: keyId(name, type, publicKey), publicKey, keyObject }
 }
 
-/** Returns the first 4 bytes of SHA-256(name || 0x0A || type || key). */
+/** The first 4 bytes of SHA-256(name || 0x0A || type || key). */
 function keyId(name: string, type: NoteKeyType, publicKey: Uint8Array): Uint8Array {
   return hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(type), publicKey]), 'buffer').subarray(0, 4)
 }
 
-/** Returns `name+hex(id)+base64(type||key)`, the form in which a key is published. */
+/** `name+hex(id)+base64(type||key)`, the published form. */
 export function formatVerifierKey(key: NoteKey): string {
   return `${key.name}+${toHex(key.id)}+${toBase64(Buffer.concat([Buffer.of(key.type), key.publicKey]))}`
 }
 
-/** Parses a verifier key and checks its id. @throws AnchoringError KEY_MALFORMED */
+/** Checks the id. @throws AnchoringError KEY_MALFORMED */
 export function parseVerifierKey(text: string): NoteKey {
   const [name = '', id = '', ...rest] = text.split('+')
   // Base64 may contain plus signs; names and ids cannot.

@@ -15,7 +15,7 @@ export interface NoteSignature {
   readonly signature: Uint8Array
 }
 
-/** A parsed, unverified note. `text` includes its last newline. */
+/** Unverified. `text` includes its last newline. */
 export interface ParsedNote {
   readonly text: string
   readonly signatures: readonly NoteSignature[]
@@ -30,7 +30,7 @@ export interface DecodedNote extends ParsedNote {
   readonly verified: readonly VerifiedSignature[]
 }
 
-/** Parses an attacker-controlled note (C2SP signed-note). @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
+/** C2SP signed-note, attacker-controlled. @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
 export function parseNote(note: string): ParsedNote {
   if (note.length > MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the note is too large')
   if (!note.isWellFormed() || hasControlCharacter(note)) throw malformed('it has a control character')
@@ -39,7 +39,7 @@ export function parseNote(note: string): ParsedNote {
   return { text: note.slice(0, split + 1), signatures: parseSignatureLines(note.slice(split + 2)) }
 }
 
-/** Parses signature lines without a text. @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
+/** @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
 export function parseSignatureLines(text: string): NoteSignature[] {
   if (text.length > MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the signatures are too large')
   if (!text.endsWith('\n')) throw malformed('the last signature line has no newline')
@@ -57,8 +57,8 @@ function parseSignatureLine(line: string): NoteSignature {
 }
 
 /**
- * Verifies a note; ignores unknown keys, but an invalid line of a trusted key rejects it.
- * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID, NOTE_UNSIGNED
+ * Ignores unknown keys, but an invalid line of a trusted key rejects the note. @throws AnchoringError NOTE_MALFORMED,
+ * TOO_LARGE, NOTE_SIGNATURE_INVALID, NOTE_UNSIGNED
  */
 export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote {
   const parsed = parseNote(note)
@@ -67,7 +67,7 @@ export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote 
   return { ...parsed, verified }
 }
 
-/** Returns the verified signatures of trusted keys, each key once. @throws AnchoringError NOTE_SIGNATURE_INVALID */
+/** Each trusted key once. @throws AnchoringError NOTE_SIGNATURE_INVALID */
 export function verifySignatures(
   text: string,
   signatures: readonly NoteSignature[],
@@ -91,12 +91,12 @@ function verifyLine(text: string, signature: Uint8Array, key: NoteKey): Verified
   return time === undefined ? undefined : { key, time }
 }
 
-/** Returns a signed note. @param time POSIX seconds, for witnesses only */
+/** `time` is in POSIX seconds, for witnesses only. */
 export function signNote(text: string, signers: readonly NoteSigner[], time = 0): string {
   return `${text}\n${signers.map((signer) => signatureLine(text, signer, time)).join('')}`
 }
 
-/** Returns one signature line with its newline; `time` as in `signNote`. */
+/** Includes the newline; `time` as in `signNote`. */
 export function signatureLine(text: string, signer: NoteSigner, time = 0): string {
   const { key } = signer
   const signature = key.type === LOG_KEY ? signMessage(signer, text) : cosign(text, time, signer)

@@ -2,12 +2,12 @@ import { AnchoringError } from './anchoring-error.ts'
 import { formatVerifierKey, LOG_KEY, type NoteKey, parseVerifierKey, WITNESS_KEY } from './note-key.ts'
 import { equalBytes } from './text.ts'
 
-/** A witness, or `threshold` of other members. */
+/** One witness, or `threshold` of other members. */
 type Quorum =
   | { readonly witness: string; readonly key: NoteKey; readonly url?: string }
   | { readonly group: string; readonly threshold: number; readonly members: readonly Quorum[] }
 
-/** Trusted logs, and the witnesses that must have cosigned (C2SP tlog-policy). */
+/** C2SP tlog-policy */
 export interface TrustPolicy {
   readonly logs: readonly { readonly key: NoteKey; readonly url?: string }[]
   readonly witnesses: readonly { readonly name: string; readonly key: NoteKey; readonly url?: string }[]
@@ -23,7 +23,6 @@ export function policyKeys(policy: TrustPolicy): NoteKey[] {
   return [...policy.logs, ...policy.witnesses].map(({ key }) => key)
 }
 
-/** Returns true if these verified cosigners satisfy the policy. */
 export function isQuorumReached(policy: TrustPolicy, cosigners: readonly NoteKey[]): boolean {
   const isReached = (quorum: Quorum): boolean =>
     'witness' in quorum
@@ -32,7 +31,7 @@ export function isQuorumReached(policy: TrustPolicy, cosigners: readonly NoteKey
   return policy.quorum === undefined || isReached(policy.quorum)
 }
 
-/** Creates a policy that requires any `threshold` of the witnesses; 0 requires none. Names are those of the keys. */
+/** Any `threshold` of the witnesses; 0 requires none. */
 export function flatPolicy(
   logs: readonly { key: NoteKey; url?: string }[],
   witnesses: readonly { key: NoteKey; url?: string }[],
@@ -51,7 +50,7 @@ export function flatPolicy(
   }
 }
 
-/** Formats a policy whose quorum is one witness, or one group of witnesses. */
+/** The quorum is one witness, or one group of witnesses. */
 export function formatPolicy({ logs, witnesses, quorum }: TrustPolicy): string {
   const line = (...words: (string | undefined)[]): string => `${words.filter((word) => word !== undefined).join(' ')}\n`
   let text = logs.map(({ key, url }) => line('log', formatVerifierKey(key), url)).join('')
@@ -66,7 +65,7 @@ export function formatPolicy({ logs, witnesses, quorum }: TrustPolicy): string {
   return text + line('quorum', name)
 }
 
-/** Parses a policy file. @throws AnchoringError POLICY_MALFORMED naming the line; KEY_MALFORMED */
+/** @throws AnchoringError POLICY_MALFORMED naming the line; KEY_MALFORMED */
 export function parsePolicy(text: string): TrustPolicy {
   const lines = text.split('\n')
   if (lines.length > MAX_LINES || text.length > 262_144 || FORBIDDEN.test(text))

@@ -3,7 +3,7 @@ import { AnchoringError } from './anchoring-error.ts'
 import { parseBase64Hash, parseHexHash } from './text.ts'
 import { isTlogProof, MAX_PROOF_HASHES, parseTlogProof } from './tlog-proof.ts'
 
-/** Unverified proofs of an object; each part may be absent. */
+/** Unverified; each part may be absent. */
 export interface ProofBundle {
   /** As the service reported it; informative only. */
   readonly state?: string
@@ -13,7 +13,7 @@ export interface ProofBundle {
 }
 
 /**
- * Parses a `c2sp.org/tlog-proof@v1` text, or the response of `GET /v1/anchors/{txId}`. `tlogProof` has precedence; an
+ * A `c2sp.org/tlog-proof@v1` text, or the response of `GET /v1/anchors/{txId}`. `tlogProof` has precedence; an
  * `index` beside it must be equal. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE
  */
 export function parseProofBundle(value: JsonValue): ProofBundle {

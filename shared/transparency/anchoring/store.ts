@@ -6,11 +6,9 @@ import type { TileId } from './tile-path.ts'
 import type { Tile } from './tiles.ts'
 
 /**
- * Stores the log entry of an object in the caller's transaction. The anchor may be shown after the commit; the entry is
- * in a signed checkpoint about a second later.
- * @param object without its anchor; must contain a random id
- * @param timestamp ISO 8601 UTC with milliseconds
- * @param note for webhook payloads, see ANCHOR_NOTE
+ * The anchor may be shown after the commit; a signed checkpoint contains the entry about a second later. The object
+ * has no anchor and must contain a random id; `timestamp` is ISO 8601 UTC with milliseconds; for `note` of webhook
+ * payloads see ANCHOR_NOTE.
  */
 export async function anchorObject(
   tx: Knex,
@@ -25,7 +23,6 @@ export async function anchorObject(
   return anchor
 }
 
-/** Anchors several objects of one type and time. */
 export async function anchorObjects(
   tx: Knex,
   env: ApiEnv,
@@ -43,7 +40,7 @@ export async function anchorObjects(
   return blocks.map(({ anchor }) => anchor)
 }
 
-/** Stores the entry of an object that the caller has hashed; see `anchorObject`. */
+/** The caller has hashed the object; see `anchorObject`. */
 export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Uint8Array): Promise<void> {
   await execute(tx, 'INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
     env,
@@ -52,7 +49,7 @@ export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Ui
   ])
 }
 
-/** A published checkpoint. `note` has the log's own signature; cosignature lines are stored separately. */
+/** `note` has the log's own signature; cosignature lines are stored separately. */
 export interface PublishedCheckpoint {
   size: number
   root: Buffer
@@ -67,7 +64,7 @@ const CHECKPOINT = columns<PublishedCheckpoint>({
   cosignatures: 'cosignatures',
 })
 
-/** @returns undefined before the first checkpoint */
+/** Undefined before the first checkpoint. */
 export async function latestCheckpoint(
   db: Knex,
   env: ApiEnv,
@@ -86,15 +83,15 @@ export async function latestCheckpoint(
   return rows[0]
 }
 
-/** Returns the note with all of its cosignatures. */
+/** Includes all cosignatures. */
 export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
   return note + cosignatures.join('')
 }
 
-/** Arbitrary constant; the sequencers of a log lock (this, hash of the env). */
+/** An arbitrary constant; sequencers of a log lock (this, hash of the env). */
 const LOG_LOCK = 7_419
 
-/** Tries to lock the log until the transaction ends, so that one transaction advances it. */
+/** Only one transaction advances a log. */
 export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
   const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
     LOG_LOCK,
@@ -103,7 +100,7 @@ export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boo
   return rows[0]?.locked === true
 }
 
-/** Returns how many entries have a position in the log, published or not. */
+/** Counts entries with a position, published or not. */
 export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
   const rows = await query<{ size: number }>(
     db,
@@ -113,7 +110,7 @@ export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
   return rows[0]?.size ?? 0
 }
 
-/** Sequences waiting entries, oldest first, starting at `from`. @returns their number */
+/** Oldest first, starting at `from`. Returns their number. */
 export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit: number): Promise<number> {
   const rowCount = await execute(
     db,
@@ -126,7 +123,7 @@ export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit
   return rowCount
 }
 
-/** Returns the leaf hashes of the positions [from, to), in order. */
+/** Positions [from, to), in order. */
 export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
   const rows = await query<{ leaf: Buffer }>(
     db,
@@ -151,7 +148,7 @@ const TILES_COLUMNS = columns<{ level: number; index: number; data: Buffer }>({
   data: 'data',
 })
 
-/** Reads tiles; a stored one may be wider than requested. @returns a reader of these tiles only */
+/** A stored tile may be wider than requested. The reader has these tiles only. */
 export async function readTiles(
   db: Knex,
   env: ApiEnv,
@@ -170,7 +167,6 @@ export async function readTiles(
   return ({ level, index }) => tiles.get(`${level}/${index}`)
 }
 
-/** Stores tiles; a wider stored one stays. */
 export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]): Promise<void> {
   if (tiles.length === 0) return
   await execute(
@@ -185,14 +181,14 @@ export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]):
 
 const CHECKPOINT_NOTES_COLUMNS = columns<{ size: number; note: string }>({ size: 'size', note: 'note' })
 
-/** Returns the signed checkpoints, the smallest tree first. */
+/** The smallest tree first. */
 export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: number; note: string }[]> {
   return await query(db, typed`SELECT ${CHECKPOINT_NOTES_COLUMNS} FROM log_checkpoints WHERE env = ? ORDER BY size`, [
     env,
   ])
 }
 
-/** Publishes a checkpoint. @returns false when one of this size exists */
+/** Returns false when one of this size exists. */
 export async function publishCheckpoint(
   db: Knex,
   env: ApiEnv,
@@ -206,7 +202,7 @@ export async function publishCheckpoint(
   return rowCount === 1
 }
 
-/** Adds cosignature lines to a checkpoint. @param isQuorum true if they complete the quorum */
+/** `isQuorum` is true if they complete the quorum. */
 export async function addCosignatures(
   db: Knex,
   env: ApiEnv,
@@ -224,7 +220,6 @@ export async function addCosignatures(
   )
 }
 
-/** The position of an entry. `seq` is null until it is assigned. */
 export interface FoundEntry {
   seq: number | null
   entry: Buffer
@@ -233,7 +228,7 @@ export interface FoundEntry {
 
 const FOUND_ENTRY_COLUMNS = columns<FoundEntry>({ seq: 'seq', entry: 'entry', storedAt: 'created_at' })
 
-/** @returns undefined if no log of this environment contains it */
+/** Undefined if no log of this environment contains it. */
 export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
   const rows = await query(db, typed`SELECT ${FOUND_ENTRY_COLUMNS} FROM log_entries WHERE env = ? AND leaf_hash = ?`, [
     env,
@@ -247,7 +242,7 @@ const WAITING_ENTRIES_COLUMNS = columns<{ count: number; oldestSeconds: number }
   oldestSeconds: 'coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8',
 })
 
-/** Entries that have no place yet, and the age of the oldest in seconds; for metrics. */
+/** Age of the oldest in seconds, for metrics. */
 export async function waitingEntries(db: Knex, env: ApiEnv): Promise<{ count: number; oldestSeconds: number }> {
   const rows = await query(
     db,

@@ -3,20 +3,20 @@ const HEX_HASH = /^[0-9a-f]{64}$/
 
 export const HASH_BYTES = 32
 
-/** Parses canonical padded base64 (RFC 4648 section 4); undefined for anything else. */
+/** Canonical padded base64 (RFC 4648 section 4); undefined for anything else. */
 export function parseBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** Parses a SHA-256 in canonical base64; undefined for anything else. */
+/** Canonical base64; undefined for anything else. */
 export function parseBase64Hash(text: string): Uint8Array | undefined {
   if (text.length !== 44) return undefined
   const bytes = parseBase64(text)
   return bytes?.length === HASH_BYTES ? bytes : undefined
 }
 
-/** Parses a SHA-256 in lower-case hex; undefined for anything else. */
+/** Lower-case hex; undefined for anything else. */
 export function parseHexHash(text: string): Uint8Array | undefined {
   return HEX_HASH.test(text) ? Buffer.from(text, 'hex') : undefined
 }
@@ -29,7 +29,7 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-/** Parses an ASCII decimal without leading zeros, at most 2^53-1; undefined for anything else. */
+/** ASCII without leading zeros, at most 2^53-1; undefined for anything else. */
 export function parseDecimal(text: string): number | undefined {
   if (!DECIMAL.test(text)) return undefined
   const value = Number(text)

@@ -10,20 +10,19 @@ export interface TileId {
   readonly width: number
 }
 
-/** `width` is 256 when full. */
 export interface BundleId {
   readonly level: 'entries'
   readonly index: number
   readonly width: number
 }
 
-/** Returns `tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, without a leading slash. */
+/** `tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, without a leading slash. */
 export function tilePath(id: TileId | BundleId): string {
   const partial = id.width === TILE_WIDTH ? '' : `.p/${id.width}`
   return `tile/${id.level}/${indexPath(id.index)}${partial}`
 }
 
-/** Formats `1234067` as `x001/x234/067`. */
+/** `1234067` is `x001/x234/067`. */
 export function indexPath(index: number): string {
   const digits = String(index)
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/.{3}/g) ?? []
@@ -32,7 +31,7 @@ export function indexPath(index: number): string {
 
 const PATH = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/){0,5}[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/
 
-/** Parses exactly the output of `tilePath`; undefined for anything else. */
+/** Accepts exactly the output of `tilePath`; undefined for anything else. */
 export function parseTilePath(path: string): TileId | BundleId | undefined {
   const match = PATH.exec(path)
   if (match === null) return undefined
@@ -49,13 +48,13 @@ function parseLevel(level: string, index: number, width: number): TileId | undef
   return value === undefined || value > 6 ? undefined : { level: value, index, width }
 }
 
-/** Returns the width of a tile or bundle (level 0) in a tree of `size` leaves; 0 before it exists. */
+/** A bundle has level 0; the width is 0 before it exists. */
 export function tileWidthAt(level: number, index: number, size: number): number {
   const hashes = Math.floor(size / TILE_WIDTH ** level)
   return Math.max(0, Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH))
 }
 
-/** Returns the partial tiles at the right edge of a tree, which are sufficient to append to it. */
+/** The partial tiles at the right edge suffice to append to a tree. */
 export function edgeTiles(size: number): TileId[] {
   const tiles: TileId[] = []
   for (let level = 0, hashes = size; hashes > 0; level++) {

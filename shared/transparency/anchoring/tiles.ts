@@ -8,7 +8,7 @@ export interface Tile extends TileId {
   readonly data: Uint8Array
 }
 
-/** The right edge of a tree as the hashes of its unfinished tiles, by tile level; each list is shorter than 256. */
+/** Hashes of unfinished tiles, by tile level; each list is shorter than 256. */
 export interface Frontier {
   readonly size: number
   readonly levels: readonly (readonly Uint8Array[])[]
@@ -16,10 +16,7 @@ export interface Frontier {
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, levels: [] }
 
-/**
- * Loads the frontier of a stored tree. @param read returns `edgeTiles(size)`, which may be wider
- * @throws AnchoringError TILE_MISSING
- */
+/** `read` returns `edgeTiles(size)`, which may be wider. @throws AnchoringError TILE_MISSING */
 export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | undefined): Frontier {
   const levels: Uint8Array[][] = []
   for (const tile of edgeTiles(size)) {
@@ -29,10 +26,7 @@ export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | 
   return { size, levels }
 }
 
-/**
- * Appends leaf hashes. @returns the new frontier and the tiles to store; deterministic, so that a repetition repairs a
- * crash
- */
+/** Returns the new frontier and the tiles to store; deterministic, so that a repetition repairs a crash. */
 export function appendToTiles(
   before: Frontier,
   leafHashes: readonly Uint8Array[],
@@ -76,7 +70,7 @@ export function frontierRoot(frontier: Frontier): Uint8Array {
   return root ?? EMPTY_ROOT
 }
 
-/** Reads tree hashes from tiles. @param read returns the bytes of a tile, which may be wider */
+/** `read` returns the bytes of a tile, which may be wider. */
 export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array | undefined): HashReader {
   return (level, index) => {
     const { tile, from, count } = locate(level, index, size)
@@ -86,7 +80,7 @@ export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array 
   }
 }
 
-/** Returns the tiles that a computation will read, so that a store can fetch them together. */
+/** A store can then fetch the tiles together. */
 export function tilesNeeded(size: number, compute: (read: HashReader) => unknown): TileId[] {
   const needed = new Map<string, TileId>()
   compute((level, index) => {

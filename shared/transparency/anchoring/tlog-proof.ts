@@ -10,7 +10,7 @@ export interface TlogProof {
   /** Opaque and not authenticated. */
   readonly extra?: Uint8Array
   readonly index: number
-  /** From the leaf's sibling up to the root's child. */
+  /** From the leaf's sibling to the root's child. */
   readonly hashes: readonly Uint8Array[]
   readonly checkpoint: string
 }
@@ -24,7 +24,7 @@ export function formatTlogProof({ extra, index, hashes, checkpoint }: TlogProof)
   return `${[...lines, ...hashes.map(toBase64)].join('\n')}\n\n${checkpoint}`
 }
 
-/** Parses a proof without its checkpoint. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE */
+/** Excludes the checkpoint. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE */
 export function parseTlogProof(text: string): TlogProof {
   if (text.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the proof is too large')
   const end = text.indexOf('\n\n')
@@ -39,7 +39,7 @@ export function parseTlogProof(text: string): TlogProof {
   return extra === null ? proof : { extra, ...proof }
 }
 
-/** Parses base64 hashes, one per line; undefined when one is malformed, or there are more than 63. */
+/** One per line; undefined when one is malformed, or there are more than 63. */
 export function parseProofLines(lines: readonly string[]): Uint8Array[] | undefined {
   if (lines.length > MAX_PROOF_HASHES) return undefined
   const hashes: Uint8Array[] = []

@@ -69,13 +69,13 @@ if (import.meta.main) {
 }
 
 interface VerifyOutcome {
-  /** the exit status that HELP documents */
+  /** as HELP documents */
   status: 0 | 1 | 2 | 3
   stdout: string
   stderr: string
 }
 
-/** Verifies the files of a command line without settings. @param args the arguments after `verify --` */
+/** Works without settings; `args` are those after `verify --`. */
 export async function verifyCommand(args: readonly string[]): Promise<VerifyOutcome> {
   try {
     const { values, positionals } = parseOptions({
@@ -150,7 +150,6 @@ async function verifyFile(file: string, proofFile: string | undefined, trust: Tr
   return verifyAnchored(object, proofFile === undefined ? proof : readProof(proofFile), policy)
 }
 
-/** Verifies that the first of two anchored objects of one log precedes the other. */
 function verifyOrder(
   [file, proofFile]: [string, string | undefined],
   other: string,
@@ -186,7 +185,7 @@ function describe({ payloadSha256, txId, checks, ...verification }: Verification
   return [verification.result, ...hashes, ...lines].join('\n')
 }
 
-/** Reads a bare object, or a bundle. An anchor block is never named `object`, so the two cannot be confused. */
+/** An anchor block is never named `object`, so bundles and objects cannot be confused. */
 function readObject(value: JsonObject, file: string): { object: JsonObject; proof?: ProofBundle } {
   const { object } = value
   if (value.anchor !== undefined || object === undefined) return { object: value }

@@ -9,7 +9,7 @@ interface Logged {
   proof?: ProofBundle | undefined
 }
 
-/** Verifies that the first of two objects is earlier in a log (docs/spec/evidence-families.md#absence-proofs). */
+/** See docs/spec/evidence-families.md#absence-proofs. */
 export function verifyBefore(first: Logged, second: Logged, policy?: TrustPolicy): Verification {
   const one = verifyAnchored(first.object, first.proof, policy)
   const other = verifyAnchored(second.object, second.proof, policy)

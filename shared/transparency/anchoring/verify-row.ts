@@ -8,7 +8,7 @@ import type { ProofBundle } from './proof-bundle.ts'
 import { parseHexHash } from './text.ts'
 import { type Check, conclude, type Verification, verifyAnchored } from './verify.ts'
 
-/** A row with its path to the root in an anchored record, as the API returns it. */
+/** In the form of the API, with the path to the root in an anchored record. */
 export interface RowBundle {
   row: JsonObject
   inclusion: JsonObject
@@ -23,7 +23,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Verifies offline that an anchored record's root covers a row. Only `policy` is trusted. */
+/** Works offline. Only `policy` is trusted. */
 export function verifyRow(
   { row, inclusion, record }: RowBundle,
   proof?: ProofBundle,

@@ -79,7 +79,7 @@ export interface Verification {
 
 const TX_ID = /^[0-9a-f]{64}$/
 
-/** Verifies an anchored object offline. Only `policy`, with keys and quorum, is trusted. */
+/** Works offline. Only `policy`, with keys and quorum, is trusted. */
 export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const anchor = readAnchor(object)
   if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no valid anchor block')])
@@ -91,18 +91,18 @@ export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?:
 
 export interface AnchoredFacts {
   anchor: { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED'
-  /** lower-case hex SHA-256 of the canonical object without its anchor */
+  /** without its anchor; lower-case hex */
   digest: string
-  /** event and instant that the object itself states */
+  /** by the object itself */
   stated: Pick<LogEntry, 'eventType' | 'timestamp'> | undefined
 }
 
-/** Reads the facts of an object. @throws CanonicalJsonError */
+/** @throws CanonicalJsonError */
 export function factsOf(object: JsonObject): AnchoredFacts {
   return { anchor: readAnchor(object), digest: payloadSha256(object), stated: eventOf(object) }
 }
 
-/** Adds the anchor that the object would have, if it has none but states its event and instant. */
+/** If the object has no anchor but states its event and instant, adds the anchor that it would have. */
 export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
   const { anchor, digest, stated } = facts
   if (anchor !== 'ANCHOR_MISSING' || !stated) return facts
@@ -116,7 +116,6 @@ export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
   }
 }
 
-/** As `verifyAnchored`, by the facts of the object. */
 export function verifyFacts(facts: AnchoredFacts, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const checks: Check[] = []
   const { anchor, digest, stated } = facts
@@ -150,7 +149,7 @@ function digestOf(object: JsonObject): string | undefined {
   }
 }
 
-/** Checks that the log entry contains our hash and the object's own event and instant, and hashes to the txId. */
+/** The log entry must contain our hash and the object's own event and instant, and hash to the txId. */
 function checkEntry(
   stated: AnchoredFacts['stated'],
   digest: string,
@@ -248,10 +247,10 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decode
       )
 }
 
-/** Steps that apply only on request. */
+/** These steps apply only on request. */
 const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY_NOT_GIVEN', 'STATUS_NOT_GIVEN'])
 
-/** Returns FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */
+/** FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */
 export function conclude(checks: readonly Check[]): Verification {
   const needed = checks.filter(({ code }) => !OPTIONAL.has(code))
   if (needed.some(({ result }) => result === 'failed')) return { result: 'FAILED', checks }

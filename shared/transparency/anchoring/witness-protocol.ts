@@ -16,7 +16,7 @@ import { parseProofLines } from './tlog-proof.ts'
 
 /** The body of `POST <witness>/add-checkpoint` (C2SP tlog-witness). */
 export interface AddCheckpoint {
-  /** Size of the checkpoint that the witness cosigned last; 0 without any. */
+  /** 0 without a cosigned checkpoint. */
   readonly oldSize: number
   /** Consistency proof from `oldSize`; empty when it is 0. */
   readonly proof: readonly Uint8Array[]
@@ -37,7 +37,7 @@ export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): st
   return `old ${oldSize}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`
 }
 
-/** Parses an attacker-controlled body. @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE */
+/** The body is attacker-controlled. @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE */
 export function parseAddCheckpoint(body: string): AddCheckpoint {
   if (body.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the request is too large')
   const end = body.indexOf('\n\n')
@@ -50,8 +50,8 @@ export function parseAddCheckpoint(body: string): AddCheckpoint {
 }
 
 /**
- * Applies the rules of a witness in the specified order. The caller locks the log's record from before `latest` is read
- * until the new tree is stored.
+ * Applies the rules in the specified order. The caller locks the log's record from before `latest` is read until the
+ * new tree is stored.
  */
 export function decideCosigning(
   body: string,
@@ -86,7 +86,7 @@ export function decideCosigning(
   return { outcome: 'cosign', checkpoint, text: note.text }
 }
 
-/** Returns the lines of trusted keys from a witness's response. @throws AnchoringError, COSIGNATURE_MISSING */
+/** Only lines of trusted keys. @throws AnchoringError, COSIGNATURE_MISSING */
 export function acceptCosignatures(
   answer: string,
   text: string,

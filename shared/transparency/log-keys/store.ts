@@ -5,12 +5,12 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
 
-/** Returns the path part of a log's origin; the logs of the two environments are separate. */
+/** A part of the log's origin; the logs of the two environments are separate. */
 export function logName(env: ApiEnv): 'sandbox' | 'production' {
   return env === 'SANDBOX' ? 'sandbox' : 'production'
 }
 
-/** Reverses `logName`; returns undefined for any other text. */
+/** Returns undefined for any other text. */
 export function envOfLog(name: string): ApiEnv | undefined {
   if (name === 'sandbox') return 'SANDBOX'
   return name === 'production' ? 'PRODUCTION' : undefined
@@ -22,16 +22,15 @@ interface LogKeyRow {
   sealedSeed: string
 }
 
-/** Returns the public key of a log, which names its origin. @returns undefined before its first use */
+/** Undefined before the log's first use. */
 export async function findLogKey(db: Knex, env: ApiEnv): Promise<NoteKey | undefined> {
   const row = await readLogKey(db, env)
   return row && noteKey(row.name, LOG_KEY, row.publicKey)
 }
 
 /**
- * Returns the signer of a log. The first call creates its key; its origin is the address of the API at that time, and
- * does not change.
- * @throws Error if the seed was sealed under another SECRET_KEY
+ * The first call creates the key; its origin is the address of the API at that time, and does not change. Throws if
+ * the seed was sealed under another SECRET_KEY.
  */
 export async function ensureLogSigner(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<NoteSigner> {
   const known = await readLogKey(db, env)

@@ -3,10 +3,9 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
 
-/** Arbitrary constant: requests to external networks for a log lock (this, hash of the environment). */
+/** Requests to external networks for a log lock (this, hash of the environment). */
 const RECEIPT_LOCK = 7_420
 
-/** Tries to lock the external networks of a log until the transaction ends. */
 export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
   const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
     RECEIPT_LOCK,
@@ -15,7 +14,6 @@ export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promis
   return rows[0]?.locked === true
 }
 
-/** Returns true if a checkpoint of this log was submitted to a network within so many seconds. */
 export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string, seconds: number): Promise<boolean> {
   const rows = await query(
     db,
@@ -25,7 +23,6 @@ export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string,
   return rows.length > 0
 }
 
-/** Returns true if a network has this checkpoint already. */
 export async function hasReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<boolean> {
   const rows = await query(db, 'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?', [
     env,
@@ -51,7 +48,7 @@ const DUE_RECEIPTS_COLUMNS = columns<{ size: number; network: string; proof: Buf
   proof: 'receipt',
 })
 
-/** Receipts that may have become complete, the longest waiting first. */
+/** May have become complete; the longest waiting first. */
 export async function dueReceipts(
   db: Knex,
   env: ApiEnv,
@@ -69,7 +66,6 @@ export async function dueReceipts(
   }))
 }
 
-/** Delays the next request for a receipt. */
 export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<void> {
   await execute(
     db,
@@ -78,7 +74,7 @@ export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, netwo
   )
 }
 
-/** Stores the receipt of a network for a checkpoint, which covers every entry below its size. */
+/** A receipt covers every entry below its size. */
 export async function confirmReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
   await execute(
     db,

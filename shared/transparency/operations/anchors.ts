@@ -18,7 +18,7 @@ export interface AnchorVerification extends Pick<Verification, 'result' | 'check
   state: AnchorState | null
 }
 
-/** Verifies an object by the policy of its log. @param facts with the anchor that it has or would have */
+/** Uses the policy of its log. `facts` have the anchor that the object has or would have. */
 export async function verifyAnchor(
   db: Knex,
   facts: AnchoredFacts,
@@ -56,7 +56,7 @@ export interface AnchorView {
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** Finds an entry in both logs. @param txId 64 hex digits @returns undefined when neither contains it */
+/** Searches both logs. `txId` has 64 hex digits. */
 export async function viewAnchor(db: Knex, txId: string): Promise<AnchorView | undefined> {
   for (const env of ENVS) {
     const found = await findEntry(db, env, Buffer.from(txId, 'hex'))

@@ -8,7 +8,7 @@ import { HASH_BYTES } from '../anchoring/text.ts'
 import { parseTilePath, TILE_WIDTH, tileWidthAt } from '../anchoring/tile-path.ts'
 import { tileHashReader, tilesNeeded } from '../anchoring/tiles.ts'
 
-/** Proves the consistency of two published trees (RFC 6962 section 2.1.2). @throws ValidationError */
+/** RFC 6962 section 2.1.2. @throws ValidationError */
 export async function proveExtension(
   db: Knex,
   env: ApiEnv,
@@ -20,14 +20,14 @@ export async function proveExtension(
   return { from, to, proof: proveConsistency(from, to, tileHashReader(to, await readTiles(db, env, needed))) }
 }
 
-/** An entry's position in a published tree, with its audit path (RFC 6962 section 2.1.1). */
+/** RFC 6962 section 2.1.1 */
 export interface EntryProof {
   index: number
   size: number
   proof: Uint8Array[]
 }
 
-/** Proves that a published tree contains an entry. @throws ValidationError; NotFoundError */
+/** @throws ValidationError; NotFoundError */
 export async function proveEntry(
   db: Knex,
   env: ApiEnv,
@@ -39,13 +39,13 @@ export async function proveEntry(
   return { index: found.seq, size, proof: await inclusionProof(db, env, found.seq, size) }
 }
 
-/** Returns the audit path of an entry in the tree of `size`, which must be published. */
+/** The tree of `size` must be published. */
 export async function inclusionProof(db: Knex, env: ApiEnv, index: number, size: number): Promise<Uint8Array[]> {
   const needed = tilesNeeded(size, (read) => proveInclusion(index, size, read))
   return proveInclusion(index, size, tileHashReader(size, await readTiles(db, env, needed)))
 }
 
-/** Returns a published size, by default the newest. @throws ValidationError naming the request's member */
+/** The newest by default. @throws ValidationError naming the request's member */
 async function publishedSize(db: Knex, env: ApiEnv, name: string, wanted: number | undefined): Promise<number> {
   const newest = (await latestCheckpoint(db, env))?.size ?? 0
   if (wanted !== undefined && wanted > newest) throw rangeError(name, `${name} is beyond the newest checkpoint`)
@@ -56,7 +56,7 @@ export function rangeError(path: string, message: string): ValidationError {
   return new ValidationError(message, [{ path, code: 'OUT_OF_RANGE', message }])
 }
 
-/** Returns a tile or bundle, which never changes (C2SP tlog-tiles). @throws NotFoundError before its checkpoint */
+/** Never changes (C2SP tlog-tiles). @throws NotFoundError before its checkpoint */
 export async function readTile(db: Knex, env: ApiEnv, path: string): Promise<Uint8Array> {
   const tile = parseTilePath(path)
   const size = (await latestCheckpoint(db, env))?.size ?? 0

@@ -8,16 +8,16 @@ import { equalBytes, toHex } from '../anchoring/text.ts'
 import { appendToTiles, EMPTY_FRONTIER, frontierRoot } from '../anchoring/tiles.ts'
 
 export interface StoredLog {
-  /** entries under the newest checkpoint; 0 before the first */
+  /** 0 before the first checkpoint */
   size: number
   root: string
-  /** the first problem with its position; null when the log is valid */
+  /** with its position; null when the log is valid */
   problem: string | null
 }
 
 const BATCH = 10_000
 
-/** Rebuilds the tree of a log from its entries and compares hashes and the signed roots. */
+/** Rebuilds the tree and compares hashes and the signed roots. */
 export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Promise<StoredLog> {
   let frontier = EMPTY_FRONTIER
   let result: StoredLog = { size: 0, root: '', problem: null }

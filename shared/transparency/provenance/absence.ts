@@ -9,7 +9,7 @@ import { type Check, conclude, failed, passed, type Verification, verifyAnchored
 
 const KEY_TAG = Buffer.from('FFSET1')
 
-/** Returns SHA-256("FFSET1" || fingerprint), which reveals nothing (docs/spec/evidence-families.md#absence-proofs). */
+/** SHA-256("FFSET1" || fingerprint) reveals nothing (docs/spec/evidence-families.md#absence-proofs). */
 export function snapshotKey(fingerprint: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([KEY_TAG, fingerprint]), 'buffer')
 }
@@ -18,10 +18,7 @@ export function isAbsence(value: JsonObject): boolean {
   return value.snapshot !== undefined && value.left !== undefined && value.right !== undefined
 }
 
-/**
- * Verifies offline that a snapshot does not contain a fingerprint, by two adjacent keys of the sorted tree.
- * @throws AnchoringError ABSENCE_MALFORMED
- */
+/** Works offline, by two adjacent keys of the sorted tree. @throws AnchoringError ABSENCE_MALFORMED */
 export function verifyAbsence(value: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const key = snapshotKey(hexOf(value.fingerprint))
   const snapshot = objectOf(value.snapshot)

@@ -6,10 +6,7 @@ const MANIFEST = 'manifest-sha256.txt'
 const TAG_MANIFEST = 'tagmanifest-sha256.txt'
 const PAYLOAD = 'data/'
 
-/**
- * Returns the files of a BagIt 1.0 bag (RFC 8493). @param payload files, named without `data/`
- * @param info lines of bag-info.txt, in this order
- */
+/** BagIt 1.0 (RFC 8493). Payload names lack `data/`; `info` has the lines of bag-info.txt, in this order. */
 export function createBundle(
   payload: Files,
   info: readonly (readonly [string, string])[],
@@ -39,7 +36,7 @@ function manifestOf(files: Files): string {
   return names.map((name) => `${hash('sha256', files.get(name) ?? '', 'hex')}  ${name}\n`).join('')
 }
 
-/** Checks the files of a bag against its manifests. @returns the first error, or null */
+/** Compares with the manifests. Returns the first error, or null. */
 export function bundleError(files: Files): string | null {
   if (files.get('bagit.txt')?.toString() !== DECLARATION) return 'bagit.txt is not the declaration of BagIt 1.0'
   const names = [...files.keys()].filter((name) => name !== TAG_MANIFEST)

@@ -11,7 +11,7 @@ import { checkEnvelope, decodeEither, type Envelope, type EvidenceKey, parseEnve
 export const BUNDLE_TYPE = 'application/vnd.signalbox.trade-pack+json'
 const STATEMENT = 'https://in-toto.io/Statement/v1'
 
-/** A signed statement with its anchored record. Keys inside a bundle prove nothing and are ignored. */
+/** Keys inside a bundle prove nothing and are ignored. */
 export interface Bundle {
   readonly envelope: Envelope
   readonly record: JsonObject
@@ -39,7 +39,7 @@ function malformed(): AnchoringError {
   return new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: expected an envelope, a record and a proof')
 }
 
-/** Returns the statement of an envelope; undefined unless it is in-toto in canonical form. */
+/** Undefined unless it is in-toto in canonical form. */
 export function readStatement({ payload, payloadType }: Envelope): Statement | undefined {
   const bytes = decodeEither(payload)
   if (payloadType !== STATEMENT_TYPE || !bytes) return undefined
@@ -54,7 +54,7 @@ export function readStatement({ payload, payloadType }: Envelope): Statement | u
   }
 }
 
-/** Verifies a bundle offline. @param trusted keys from another source; without them the signature check stays open */
+/** Works offline. `trusted` are keys from another source. */
 export function verifyBundle(bundle: Bundle, trusted?: readonly EvidenceKey[], policy?: TrustPolicy): Verification {
   const statement = readStatement(bundle.envelope)
   const anchored = verifyAnchored(bundle.record, proofOf(bundle), policy)

@@ -5,7 +5,7 @@ import { parseBase64, toBase64 } from '../anchoring/text.ts'
 
 export const STATEMENT_TYPE = 'application/vnd.in-toto+json'
 
-/** A published public key: a JWK of RFC 8037, named by its thumbprint (RFC 7638). */
+/** A JWK of RFC 8037, named by its thumbprint (RFC 7638). */
 export interface EvidenceKey {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -36,20 +36,20 @@ export function evidenceKey(publicKey: Uint8Array): EvidenceKey {
   return { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' }
 }
 
-/** Returns the signed bytes (DSSE 1.0): type and body with their lengths, so that the boundary cannot move. */
+/** DSSE 1.0: type and body with their lengths, so that the boundary cannot move. */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const type = Buffer.from(payloadType)
   return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload])
 }
 
-/** Decodes base64 of the standard or the URL-safe alphabet (DSSE 1.0); undefined for anything else. */
+/** Standard or URL-safe alphabet (DSSE 1.0); undefined for anything else. */
 export function decodeEither(text: string): Uint8Array | undefined {
   const standard = text.replaceAll('-', '+').replaceAll('_', '/')
   const isMixed = /[-_]/.test(text) && /[+/]/.test(text)
   return isMixed ? undefined : parseBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
 }
 
-/** Signs a payload. Ed25519 is deterministic: the same payload has the same envelope. */
+/** Ed25519 is deterministic: the same payload has the same envelope. */
 export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceSigner): Envelope {
   const { kty, crv, x, kid } = evidenceKey(publicKey)
   const d = Buffer.from(seed).toString('base64url')
@@ -59,8 +59,8 @@ export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceS
 }
 
 /**
- * Verifies an envelope; a signature without a key id may belong to any trusted key.
- * @returns KEY_UNKNOWN without a trusted key, SIGNATURE for a wrong signature of one
+ * A signature without a key id may belong to any trusted key. Returns KEY_UNKNOWN without a trusted key, SIGNATURE
+ * for a wrong signature of one.
  */
 export function checkEnvelope(
   envelope: Envelope,
@@ -97,7 +97,7 @@ export function parseEnvelope(value: JsonValue | undefined): Envelope {
   }
 }
 
-/** Reads `{"keys": [jwk]}` or one JWK; computes each `kid`. @throws AnchoringError KEY_MALFORMED */
+/** `{"keys": [jwk]}` or one JWK; computes each `kid`. @throws AnchoringError KEY_MALFORMED */
 export function parseEvidenceKeys(value: JsonValue): EvidenceKey[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw noKey()
   const list = value.keys ?? [value]

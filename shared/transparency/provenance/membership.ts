@@ -10,10 +10,7 @@ export function isMembership(value: JsonObject): boolean {
   return value.receivable !== undefined && value.cut !== undefined && value.path !== undefined
 }
 
-/**
- * Verifies offline that a receivable is a member of an anchored cut, without the others.
- * @throws AnchoringError MEMBERSHIP_MALFORMED
- */
+/** Works offline, without the other members of the cut. @throws AnchoringError MEMBERSHIP_MALFORMED */
 export function verifyMembership(value: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const { index, path } = value
   const receivable = objectOf(value.receivable)

@@ -8,7 +8,7 @@ import type { TrustPolicy } from '../anchoring/policy.ts'
 import type { ProofBundle } from '../anchoring/proof-bundle.ts'
 import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
 
-/** The response of `/.well-known/jwt-vc-issuer`, from a source other than the passport. */
+/** From `/.well-known/jwt-vc-issuer`, not from the passport. */
 export interface PassportIssuer {
   readonly issuer: string
   readonly keys: readonly JsonObject[]
@@ -16,29 +16,29 @@ export interface PassportIssuer {
 
 export interface PassportInput {
   readonly record: JsonObject
-  /** SD-JWT VC; null when only the object was given */
+  /** null when only the object was given */
   readonly credential: string | null
 }
 
 export interface PassportTrust {
   readonly issuer: PassportIssuer | undefined
-  /** the signed list that the passport's `statusList.uri` names */
+  /** named by the passport's `statusList.uri` */
   readonly statusList: string | undefined
   readonly nowMs: number
 }
 
 const EVENT_TYPE = 'identity.passport_issued'
-/** Claims of the credential that the object does not have. */
+/** The object does not have these claims. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
 const MAX_LIST_BYTES = 16 * 1024 * 1024
 const MAX_KEYS = 100
 
-/** Returns true for a credential `<JWT>~`. A passport has no disclosures. */
+/** `<JWT>~`; a passport has no disclosures. */
 export function isCredential(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+~$/.test(text.trim())
 }
 
-/** Reads the passport of a credential, of a response with both forms, or of the object; undefined for anything else. */
+/** Accepts a credential, a response with both forms, or the object; undefined for anything else. */
 export function readPassport(value: JsonObject | string): PassportInput | undefined {
   if (typeof value === 'string') return ofCredential(value.trim())
   const { record, credential } = value
@@ -67,10 +67,7 @@ export function parsePassportIssuer(value: JsonValue): PassportIssuer {
   return { issuer, keys: keys.map((key) => objectOf(key) ?? {}) }
 }
 
-/**
- * Verifies a passport and its status list offline. An object without a list has only its anchor, which stays valid
- * after the expiry.
- */
+/** Works offline. An object without a list has only its anchor, which stays valid after the expiry. */
 export function verifyPassport(
   { record, credential }: PassportInput,
   { issuer, statusList, nowMs }: PassportTrust,
@@ -149,7 +146,7 @@ function checkStatus(
   return passed('status', `index ${idx} was not revoked at ${at}${isOld ? ', so the list has expired' : ''}`)
 }
 
-/** Returns a bit of a list, least significant first; undefined for another format or index. */
+/** Least significant first; undefined for another format or index. */
 function bitAt(list: JsonObject | null, idx: number): number | undefined {
   const { bits, lst } = list ?? {}
   if (bits !== 1 || typeof lst !== 'string' || !Number.isSafeInteger(idx) || idx < 0) return undefined

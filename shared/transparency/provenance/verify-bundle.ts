@@ -12,8 +12,8 @@ const BUNDLE = 'data/bundle.json'
 const FINDINGS = 'data/checks.json'
 
 /**
- * Verifies a bag offline: a trade pack with its findings, or a cut with its receivables.
- * @throws AnchoringError BAG_MALFORMED, ENVELOPE_MALFORMED
+ * Works offline: a trade pack with its findings, or a cut with its receivables. @throws AnchoringError BAG_MALFORMED,
+ * ENVELOPE_MALFORMED
  */
 export async function verifyBagitBundle(
   bytes: Buffer,
@@ -39,7 +39,7 @@ function jsonOf(bytes: Buffer | undefined): JsonValue {
   return bytes ? parseJsonBytes(bytes, { allowNul: true }) : null
 }
 
-/** Checks that the findings are unchanged and exactly those whose txIds the statement contains. */
+/** The findings must be unchanged and exactly those whose txIds the statement contains. */
 function findingsCheck(statement: JsonObject | undefined, findings: JsonValue): Check {
   const refuse = failed('findings', 'MANIFEST_MISMATCH', 'the findings are not those that the statement names')
   if (!Array.isArray(findings)) return refuse

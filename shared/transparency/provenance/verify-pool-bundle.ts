@@ -17,8 +17,8 @@ export function isPoolBundle(files: Files): boolean {
 }
 
 /**
- * Verifies a cut's receivables offline. Tape and sums are derived from them and prove nothing.
- * @throws AnchoringError BAG_MALFORMED
+ * Works offline. Tape and sums are derived from the receivables and prove nothing. @throws AnchoringError
+ * BAG_MALFORMED
  */
 export function verifyPoolBundle(files: Files, manifests: Check, policy?: TrustPolicy): Verification {
   const cut = objectOf(parse(files.get(`data/${POOL_CUT}`)))

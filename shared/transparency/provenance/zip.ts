@@ -9,7 +9,7 @@ const MAX_ENTRIES = 1_000
 /** DOS times have no zone: a local date has the same bytes in every zone. */
 const FIRST_DOS_DAY = new Date(1980, 0, 1)
 
-/** Writes an uncompressed ZIP, sorted, with a constant time: equal files give equal bytes. */
+/** Uncompressed, sorted, with a constant time: equal files give equal bytes. */
 export async function writeZip(files: Files): Promise<Buffer> {
   const zip = new ZipFile()
   const names = [...files.keys()].sort((a, b) => (a < b ? -1 : 1))
@@ -25,7 +25,7 @@ export function isZip(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).equals(Buffer.from('PK\u0003\u0004'))
 }
 
-/** Reads an uncompressed ZIP; rejects unsafe and repeated names. @throws AnchoringError BAG_MALFORMED */
+/** Rejects unsafe and repeated names. @throws AnchoringError BAG_MALFORMED */
 export async function readZip(bytes: Buffer): Promise<Map<string, Buffer>> {
   try {
     return await readEntries(bytes)

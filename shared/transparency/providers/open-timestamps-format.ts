@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 
-/** A tree of operations from a message to attestations; only operations of today's calendars. */
+/** A tree from a message to attestations, with the operations of today's calendars. */
 export interface Timestamp {
   readonly message: Uint8Array
   readonly attestations: readonly Attestation[]
@@ -13,9 +13,9 @@ export type Operation =
   | { readonly kind: 'append' | 'prepend'; readonly argument: Uint8Array }
 
 export type Attestation =
-  /** The calendar at `uri` will have a further attestation. */
+  /** The calendar will have a further attestation. */
   | { readonly kind: 'pending'; readonly uri: string }
-  /** The message is the Merkle root (internal byte order) of the Bitcoin block at this height. */
+  /** The message is the Merkle root (internal byte order) of the block at this height. */
   | { readonly kind: 'bitcoin'; readonly height: number }
   | { readonly kind: 'unknown'; readonly tag: Uint8Array; readonly payload: Uint8Array }
 
@@ -34,7 +34,7 @@ const MAX_DEPTH = 256
 const MAX_NODES = 4096
 const URI = /^https?:\/\/[A-Za-z0-9.\-_/:]{1,990}$/
 
-/** Applies an operation. @throws AnchoringError RECEIPT_MALFORMED beyond 4096 bytes */
+/** @throws AnchoringError RECEIPT_MALFORMED beyond 4096 bytes */
 export function apply(operation: Operation, message: Uint8Array): Uint8Array {
   if (operation.kind === 'append' || operation.kind === 'prepend') {
     const { argument } = operation
@@ -49,7 +49,7 @@ export function formatDetached(timestamp: Timestamp): Uint8Array {
   return Buffer.concat([FILE_HEADER, Buffer.of(HASH_TAGS.sha256), timestamp.message, formatTimestamp(timestamp)])
 }
 
-/** Parses an attacker-controlled `.ots` file of a SHA-256. @throws AnchoringError RECEIPT_MALFORMED */
+/** Attacker-controlled. @throws AnchoringError RECEIPT_MALFORMED */
 export function parseDetached(file: Uint8Array): Timestamp {
   const digestAt = FILE_HEADER.length + 1
   if (
@@ -69,7 +69,7 @@ export function formatTimestamp({ attestations, branches }: Timestamp): Uint8Arr
   return Buffer.concat(items.flatMap((item, at) => (at < items.length - 1 ? [Buffer.of(0xff), item] : [item])))
 }
 
-/** Parses a calendar's attacker-controlled response about `message`. @throws AnchoringError RECEIPT_MALFORMED */
+/** Attacker-controlled. @throws AnchoringError RECEIPT_MALFORMED */
 export function parseTimestamp(bytes: Uint8Array, message: Uint8Array): Timestamp {
   const reader = new Reader(bytes)
   const timestamp = readTimestamp(reader, message, { left: MAX_NODES }, 0)
@@ -160,7 +160,7 @@ class Reader {
     return bytes
   }
 
-  /** Reads little-endian base 128, up to 2^35. */
+  /** Little-endian base 128, up to 2^35. */
   varuint(): number {
     let value = 0
     for (let scale = 1; scale < 2 ** 35; scale *= 128) {

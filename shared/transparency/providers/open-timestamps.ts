@@ -33,10 +33,7 @@ export interface OpenTimestampsOptions {
 
 const ACCEPT = { accept: 'application/vnd.opentimestamps.v1', 'content-type': 'application/octet-stream' }
 
-/**
- * Creates the adapter for OpenTimestamps, whose calendars aggregate digests into Bitcoin within hours. The checkpoint
- * is public, so no nonce hides its digest.
- */
+/** Calendars aggregate digests into Bitcoin within hours. The checkpoint is public, so no nonce hides its digest. */
 export function createOpenTimestamps({ calendars, request, readBlock }: OpenTimestampsOptions): CheckpointAdapter {
   return {
     network: 'opentimestamps',
@@ -141,7 +138,6 @@ function attestationsOf(node: Timestamp): { attestation: Attestation; message: U
   return [...local, ...node.branches.flatMap(({ to }) => attestationsOf(to))]
 }
 
-/** Replaces a pending attestation with the calendar's current one. */
 function merge(node: Timestamp, promise: Attestation, more: Timestamp): Timestamp {
   return {
     message: node.message,

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 
-/** Event type of the daily statements of projects in the log (docs/spec/alerting.md#daily-statements). */
+/** See docs/spec/alerting.md#daily-statements. */
 export const DAY_EVENT_TYPE = 'monitoring.day'
 
-/** One day of a check in its record. Instants are `YYYY-MM-DDTHH:MM:SS+00:00`, sums are whole seconds. */
+/** Instants are `YYYY-MM-DDTHH:MM:SS+00:00`, sums are whole seconds. */
 export interface DayRecord {
   v: 1
   check: string
   /** `YYYY-MM-DD`, UTC */
   date: string
-  /** 128 random bits in hex, so that a short day cannot be guessed from its hash */
+  /** 128 random bits in hex; a short day could be guessed from its hash */
   nonce: string
   settings: Record<string, string | number>
-  /** status at the beginning of the day; null if the check did not exist */
+  /** at the beginning of the day; null if the check did not exist */
   first: string | null
   /** instant, new status, reason */
   flips: [string, string, string][]
@@ -25,7 +25,7 @@ export interface DayRecord {
   down: number
 }
 
-/** Whole seconds of a day; the rest was off or excluded. */
+/** Whole seconds; the rest of the day was off or excluded. */
 export interface DaySums {
   up: number
   down: number
@@ -34,7 +34,7 @@ export interface DaySums {
 
 const DAY = 86_400
 
-/** Computes a day from its flips; each second counts once (docs/spec/alerting.md#coverage-invariants). */
+/** Each second counts once (docs/spec/alerting.md#coverage-invariants). */
 export function sumsOfDay({
   date,
   first,
@@ -61,12 +61,12 @@ export function sumsOfDay({
   return sums
 }
 
-/** Returns the lower-case hex SHA-256 of a record's canonical JSON, as the statement of its day lists it. */
+/** Of the canonical JSON, as the statement lists it. */
 export function recordHash(record: object): string {
   return hash('sha256', canonicalize(record), 'hex')
 }
 
-/** Reads an attacker-controlled record. @returns undefined when it is malformed */
+/** Attacker-controlled; undefined when malformed. */
 export function readRecord(value: JsonValue): DayRecord | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
   const { v, check, date, nonce, first, up, down, settings } = value
@@ -93,14 +93,14 @@ export function readRecord(value: JsonValue): DayRecord | undefined {
   }
 }
 
-/** Returns true for a day of the calendar, `YYYY-MM-DD`. */
+/** `YYYY-MM-DD` */
 export function isDate(value: JsonValue | undefined): value is string {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return false
   const day = new Date(`${value}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value)
 }
 
-/** Returns the days from one to another, both included, `YYYY-MM-DD`. */
+/** Both included, `YYYY-MM-DD`. */
 export function datesBetween(from: string, until: string): string[] {
   const dates: string[] = []
   for (let at = Date.parse(`${from}T00:00:00Z`); at <= Date.parse(`${until}T00:00:00Z`); at += DAY * 1000)

@@ -1,6 +1,6 @@
 import type { DaySums } from './day-record.ts'
 
-/** Returns a sentence such as `db-backup was up 99.95 % of the known time …`; truncates the percentage. */
+/** `db-backup was up 99.95 % of the known time …`; truncates the percentage. */
 export function uptimeSentence(
   { name, from, until }: { name: string; from: string; until: string },
   days: readonly DaySums[],
@@ -15,7 +15,6 @@ export function uptimeSentence(
   return `${name} was up ${share} % of the known time ${when}${aside}`
 }
 
-/** Names a whole month. */
 function spanLabel(from: string, until: string): string {
   const [year = 0, month = 0] = from.split('-').map(Number)
   const last = new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)

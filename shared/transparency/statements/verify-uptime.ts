@@ -15,7 +15,7 @@ import {
 import { type DayRecord, datesBetween, isDate, readRecord, recordHash, sumsOfDay } from './day-record.ts'
 import { uptimeSentence } from './uptime-sentence.ts'
 
-/** Maximum number of days in a proof (docs/spec/alerting.md#daily-statements). */
+/** See docs/spec/alerting.md#daily-statements. */
 export const MAX_DAYS = 92
 
 export function isUptimeProof(value: JsonObject): boolean {
@@ -23,8 +23,8 @@ export function isUptimeProof(value: JsonObject): boolean {
 }
 
 /**
- * Verifies the daily statements about a check offline (docs/spec/alerting.md#daily-statements). Shows that they are
- * unchanged, not that they were true. Only `policy` is trusted. @throws AnchoringError UPTIME_PROOF_MALFORMED
+ * Works offline (docs/spec/alerting.md#daily-statements). Shows that the statements are unchanged, not that they were
+ * true. Only `policy` is trusted. @throws AnchoringError UPTIME_PROOF_MALFORMED
  */
 export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verification {
   const proof = readUptimeProof(value)
@@ -79,7 +79,7 @@ function checkRecord(raw: JsonObject, record: DayRecord | undefined, hash: strin
   return { date, check: passed('record', 'hashes into the statement of its day, and its sums follow from its flips') }
 }
 
-/** Checks that each statement names the previous one, and that a correction names a statement of the same day. */
+/** Each statement must name the previous one, and a correction a statement of the same day. */
 function checkChain(statements: readonly Statement[]): Check[] {
   const broken = statements.flatMap(({ date, previous, corrects }, index) => {
     const before = statements.slice(0, index)
@@ -92,7 +92,7 @@ function checkChain(statements: readonly Statement[]): Check[] {
   return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a chain without gaps`)]
 }
 
-/** Returns the last record of each day, and a check that lists the days without a record. */
+/** A check lists the days without a record. */
 function daysOf(proof: UptimeProof, found: ReadonlyMap<string, DayRecord>): { days: DayRecord[]; missing: Check[] } {
   const days: DayRecord[] = []
   const absent: string[] = []
@@ -116,7 +116,7 @@ interface Dated {
   check: Check
 }
 
-/** Combines equal results of several days into one line; failed and open ones list their days. */
+/** Equal results of several days become one line; failed and open ones list their days. */
 function summarised(all: readonly Dated[]): Check[] {
   const names = [...new Set(all.map(({ check }) => check.name))]
   return names.flatMap((name) => {
