@@ -1,20 +1,20 @@
-/** The verified caller of an operation; operations only pass it to the audit log. */
+/** The caller is verified; operations only pass it to the audit log. */
 export type Actor =
-  /** a program with a key of a project; the label is the key's name, or its first characters */
+  /** the label is the key's name, or its first characters */
   | { kind: 'key'; id: number; label: string; owner: string; address: string }
-  /** a program with the credentials of an organisation's client */
+  /** credentials of an organisation's client */
   | { kind: 'client'; id: string; owner: string; address: string }
   | { kind: 'person'; userId: number; email: string; address: string }
-  /** a tool of a language model with its own key */
+  /** a language model's tool with a separate key */
   | { kind: 'agent'; id: string; name: string; address: string }
   /** the holder of a signed link in a message, by the integration that sent it */
   | { kind: 'link'; through: string; address: string }
   /** the holder of a signed link in a mail, not signed in */
   | { kind: 'recipient'; address: string }
-  /** a person at the command line, by the name of the account on the machine */
+  /** by the name of the account on the machine */
   | { kind: 'operator'; name: string }
 
-/** Returns the name of an actor in audit entries. Commands of the operator have no address. */
+/** Commands of the operator have no address. */
 export function auditedActor(actor: Actor): { userId: number | null; actor: string; address: string } {
   switch (actor.kind) {
     case 'key':

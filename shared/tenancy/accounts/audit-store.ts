@@ -7,9 +7,9 @@ export interface AuditEntry {
   userId: number | null
   /** address of the person, or the name of another kind of actor */
   actor: string
-  /** `noun.verb` in past tense; `denied.…` for refused actions */
+  /** past tense; `denied.…` for refused actions */
   action: string
-  /** name of the object as users know it; never a secret */
+  /** as users know it; never a secret */
   target: string
   address: string
 }
@@ -23,8 +23,8 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Stores the action of an actor, in the transaction of its effect. Requests of risk signals clients are metered instead
- * (`shared/risk/metering`), because they would hide the actions of people.
+ * In the transaction of its effect. Requests of risk signals clients are metered instead, because they would hide the
+ * actions of people.
  */
 export async function insertActorAudit(
   tx: Knex,
@@ -35,7 +35,7 @@ export async function insertActorAudit(
   await insertAudit(tx, { ...auditedActor(actor), ...entry })
 }
 
-/** Inserts an entry into the log of each organisation of an account, or of the installation. */
+/** Without an organisation, uses the log of the installation. */
 export async function insertAccountAudit(
   tx: Knex,
   entry: Pick<AuditEntry, 'actor' | 'action' | 'address'> & { userId: number },
@@ -48,7 +48,7 @@ export async function insertAccountAudit(
   )
 }
 
-/** Deletes expired entries of the oldest page, because ids grow with time. @returns their number */
+/** Reads the oldest page, because ids grow with time. Returns the number of deleted entries. */
 export async function pruneAudit(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
@@ -68,7 +68,6 @@ export interface ListedAudit {
   address: string
 }
 
-/** Filter of the audit log of an organisation. */
 export interface AuditFilter {
   nouns: readonly string[] | null
   /** part of actor, target or address; empty for all */
@@ -86,7 +85,7 @@ const LISTED_AUDIT_COLUMNS = columns<ListedAudit>({
   address: 'address',
 })
 
-/** Returns the audit log of an organisation, newest first. */
+/** Newest first. */
 export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
   const { nouns, text, beforeId, limit } = filter
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`

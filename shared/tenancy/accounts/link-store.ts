@@ -19,14 +19,14 @@ export interface OneTimeLink {
   organisationName: string | null
   email: string
   role: Role | ''
-  /** true if it was opened by the token that only the mail contains */
+  /** opened by the token that only the mail contains */
   isMailed: boolean
   createdAt: Date
 }
 
 /**
- * Stores a link by the digest of its token. The caller must delete links that it replaces.
- * @param link.mailedDigest of a second token for the same link, which is only sent by mail
+ * Stores only digests. The caller must delete links that it replaces. `link.mailedDigest` is of a second token for
+ * the same link, only sent by mail.
  */
 export async function insertLink(
   db: Knex,
@@ -68,7 +68,7 @@ const ONE_TIME_LINK_COLUMNS = columns<OneTimeLink>({
   isMailed: 'coalesce(l.mailed_digest = ANY(?::bytea[]), false)',
 })
 
-/** Returns a usable link; null for unknown, used and expired ones. */
+/** Null for unknown, used and expired links. */
 export async function findLink(
   db: Knex,
   purpose: LinkPurpose,
@@ -83,7 +83,7 @@ export async function findLink(
   return rows[0] ?? null
 }
 
-/** Uses a link, in the transaction of its effect. @returns false if it was used before */
+/** In the transaction of its effect. Returns false if it was used before. */
 export async function useLink(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM one_time_links WHERE id = ?', [id])) === 1
 }
@@ -93,7 +93,7 @@ export async function deleteLinks(tx: Knex, purpose: LinkPurpose, userId?: numbe
   else await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ? AND user_id = ?', [purpose, userId])
 }
 
-/** Deletes the links of a person that were created after one of them, for any purpose. */
+/** Of any purpose. */
 export async function deleteLaterLinks(tx: Knex, userId: number, id: number): Promise<void> {
   await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND id > ?', [userId, id])
 }
@@ -114,7 +114,6 @@ const INVITATION_COLUMNS = columns<Invitation>({
   expiresAt: 'expires_at',
 })
 
-/** Returns the invitations that are not accepted yet. */
 export async function listInvitations(db: Knex, organisationId: number): Promise<Invitation[]> {
   return await query(
     db,

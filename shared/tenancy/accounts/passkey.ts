@@ -18,7 +18,7 @@ export interface Site {
   host: string
 }
 
-/** Returns null where browsers create no passkeys: for IP addresses, and on plain http except localhost. */
+/** Browsers create no passkeys for IP addresses, and on plain http except localhost. */
 export function passkeySite(publicUrl: string, name: string): Site | null {
   const { protocol, hostname, origin } = new URL(publicUrl)
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
@@ -34,7 +34,7 @@ export function newChallenge(): string {
 const ALGORITHMS = [-8, -7, -257]
 const WAIT_MS = 60_000
 
-/** Returns options for a discoverable passkey with user verification (WebAuthn 3). */
+/** A discoverable passkey with user verification (WebAuthn 3). */
 export function creationOptions(
   { name, host }: Site,
   person: { uuid: string; email: string; name: string },
@@ -54,7 +54,7 @@ export function creationOptions(
   }
 }
 
-/** Returns options that accept each user (PublicKeyCredentialRequestOptionsJSON). */
+/** Accepts each user (PublicKeyCredentialRequestOptionsJSON). */
 export function requestOptions({ host }: Site, challenge: string): object {
   return { rpId: host, challenge, timeout: WAIT_MS, userVerification: 'required' }
 }
@@ -87,7 +87,7 @@ export const asserted = z.object({
   }),
 })
 
-/** Returns the credential id of an assertion without verifying it; null if the assertion is malformed. */
+/** Verifies nothing; null if the assertion is malformed. */
 export function passkeyNamed(text: string): string | null {
   return readAnswer(asserted, text)?.id ?? null
 }

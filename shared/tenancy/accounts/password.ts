@@ -7,7 +7,7 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 export const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 200
 
-/** Returns the problem of a new password as a sentence, or null. Checks length and rarity (NIST SP 800-63B). */
+/** A sentence, or null. Checks length and rarity (NIST SP 800-63B). */
 export function passwordProblem(password: string, email: string): string | null {
   const length = [...password].length
   if (length < MIN_PASSWORD_LENGTH) return `The password needs at least ${MIN_PASSWORD_LENGTH} characters.`
@@ -18,7 +18,7 @@ export function passwordProblem(password: string, email: string): string | null 
   return null
 }
 
-/** @returns the argon2id hash in PHC form, with its salt and costs */
+/** Argon2id in PHC form, with salt and costs. */
 export async function hashPassword(password: string): Promise<string> {
   return await hash(password.normalize('NFC'), COST)
 }
@@ -39,7 +39,7 @@ function unmatchable(): Promise<string> {
   return decoy
 }
 
-/** About 50,000 common passwords in lower case, loaded at the first use. */
+/** About 50,000 in lower case, loaded at the first use. */
 let loaded: ReadonlySet<string> | undefined
 
 function commonPasswords(): ReadonlySet<string> {
@@ -49,7 +49,7 @@ function commonPasswords(): ReadonlySet<string> {
   return loaded
 }
 
-/** Returns true for a common password, also with digits at its end, repeated, or joined from two. */
+/** Also detects digits at its end, repetition, and two joined passwords. */
 function isCommonPassword(password: string): boolean {
   const lower = password.toLowerCase()
   const plain = lower.replace(/[^\p{L}\p{N}]/gu, '')
@@ -59,7 +59,6 @@ function isCommonPassword(password: string): boolean {
   )
 }
 
-/** Detects `passwordpassword` and `abcabcabcabc`. */
 function isRepeated(text: string): boolean {
   for (let length = 1; length <= text.length / 2; length++) {
     if (text.length % length !== 0) continue

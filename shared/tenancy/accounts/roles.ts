@@ -31,7 +31,7 @@ export const roleMeanings: Readonly<Record<Role, string>> = {
   'read-only': 'read access only',
 }
 
-/** Returns the form in which addresses are stored and compared; null when the text is not one plain address. */
+/** Addresses are stored and compared in this form; null unless the text is one plain address. */
 export function normalEmail(text: string): string | null {
   const email = text.trim().toLowerCase()
   return email.length <= 254 &&

@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { StoredPasskey } from './passkey.ts'
 
-/** The second factors of a user, beside a password. */
 export interface SecondFactors {
   hasTotp: boolean
   passkeys: ListedPasskey[]
@@ -19,7 +18,6 @@ interface ListedPasskey {
 /** Longer than the lifetime of a challenge. */
 const CHALLENGE_RETENTION = '1 day'
 
-/** Returns true if this user cannot sign in with a password alone. */
 export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean> {
   const rows = await query<{ found: boolean }>(
     db,
@@ -62,7 +60,7 @@ export async function findTotp(db: Knex, userId: number): Promise<StoredTotp | n
   return rows[0] ?? null
 }
 
-/** Stores a new unconfirmed secret. @returns false if there is a confirmed one */
+/** Returns false if there is a confirmed one. */
 export async function beginTotp(db: Knex, userId: number, sealedSecret: string): Promise<boolean> {
   const changed = await execute(
     db,
@@ -74,7 +72,7 @@ export async function beginTotp(db: Knex, userId: number, sealedSecret: string):
   return changed === 1
 }
 
-/** Accepts a code once. @returns false when a code of this half minute or a later one was accepted */
+/** Accepts a code once: false when one of this half minute or a later one was accepted. */
 export async function takeTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
   const changed = await execute(
     db,
@@ -90,7 +88,6 @@ export async function deleteTotp(tx: Knex, userId: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM user_totp WHERE user_id = ?', [userId])) === 1
 }
 
-/** @returns false when the authenticator is registered already */
 export async function insertPasskey(tx: Knex, passkey: StoredPasskey & { name: string }): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -121,25 +118,24 @@ export async function notePasskeyUse(tx: Knex, credentialId: string, counter: nu
   await execute(tx, sql, [counter, credentialId])
 }
 
-/** @returns false if the user has no such passkey */
 export async function deletePasskey(tx: Knex, userId: number, credentialId: string): Promise<boolean> {
   const sql = 'DELETE FROM user_passkeys WHERE user_id = ? AND credential_id = ?'
   return (await execute(tx, sql, [userId, credentialId])) === 1
 }
 
-/** Replaces all recovery codes; the earlier ones become invalid. */
+/** Earlier codes become invalid. */
 export async function replaceRecoveryCodes(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<void> {
   await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId])
   await execute(tx, 'INSERT INTO user_recovery_codes (user_id, digest) SELECT ?, unnest(?::bytea[])', [userId, digests])
 }
 
-/** Uses a recovery code. @returns false if it is not a code of this user, or was used */
+/** Returns false if it is not a code of this user, or was used. */
 export async function takeRecoveryCode(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<boolean> {
   const sql = 'DELETE FROM user_recovery_codes WHERE user_id = ? AND digest = ANY(?::bytea[])'
   return (await execute(tx, sql, [userId, digests])) === 1
 }
 
-/** Deletes all factors except the password. @returns if there were any */
+/** Keeps the password. Returns false without factors. */
 export async function deleteSecondFactors(tx: Knex, userId: number): Promise<boolean> {
   const deleted = [
     await execute(tx, 'DELETE FROM user_totp WHERE user_id = ?', [userId]),
@@ -151,7 +147,7 @@ export async function deleteSecondFactors(tx: Knex, userId: number): Promise<boo
 
 export type FactorId = { totp: true } | { passkey: string }
 
-/** Stores the digest of the link that the mail about a new factor contains. Until it is used the factor is unconfirmed. */
+/** The factor is unconfirmed until the link in its mail is used. */
 export async function awaitMailConfirmation(tx: Knex, userId: number, factor: FactorId, digest: Buffer): Promise<void> {
   if ('totp' in factor) {
     await execute(tx, 'UPDATE user_totp SET mail_digest = ? WHERE user_id = ?', [digest, userId])
@@ -167,7 +163,7 @@ const UNCONFIRMED_COLUMNS = columns<{ userId: number; credentialId: string | nul
   name: "'authenticator app'",
 })
 
-/** Returns the unconfirmed factor whose mail contains a link with one of these digests; null for used links. */
+/** Null for used links. */
 export async function findUnconfirmedFactor(
   db: Knex,
   digests: readonly Buffer[],
@@ -186,7 +182,7 @@ export async function findUnconfirmedFactor(
   return { userId, factor: credentialId === null ? { totp: true } : { passkey: credentialId }, name }
 }
 
-/** @returns false when the factor is confirmed or removed already */
+/** Returns false when the factor is confirmed or removed already. */
 export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promise<boolean> {
   const changed = [
     await execute(tx, 'UPDATE user_totp SET mail_digest = NULL WHERE mail_digest = ANY(?::bytea[])', [digests]),
@@ -196,8 +192,8 @@ export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promi
 }
 
 /**
- * Deletes unconfirmed factors and the recovery codes, which the person who added them has seen.
- * @param since also deletes factors that were confirmed after this time
+ * Also deletes the recovery codes, which the person who added the factors has seen. `since` includes factors that
+ * were confirmed later.
  */
 export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?: Date): Promise<number> {
   const condition = 'user_id = ? AND (mail_digest IS NOT NULL OR created_at > ?::timestamptz)'
@@ -208,7 +204,7 @@ export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?:
   return count
 }
 
-/** Records that a challenge was answered, and deletes expired records. @returns false the second time */
+/** Deletes expired records. Returns false the second time. */
 export async function useChallenge(tx: Knex, digest: Buffer): Promise<boolean> {
   await execute(tx, 'DELETE FROM used_challenges WHERE used_at < now() - ?::interval', [CHALLENGE_RETENTION])
   return (await execute(tx, 'INSERT INTO used_challenges (digest) VALUES (?) ON CONFLICT DO NOTHING', [digest])) === 1

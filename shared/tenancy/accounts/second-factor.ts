@@ -5,17 +5,17 @@ import { type Micros, toMillis } from '../../time.ts'
 /** Accepted half minutes before and after now, because clocks of phones differ (RFC 6238, 5.2). */
 const WINDOW = 1
 
-/** @returns 160 random bits (RFC 4226, R6) in base 32 */
+/** 160 random bits (RFC 4226, R6) in base 32. */
 export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32
 }
 
-/** Returns the address for the QR code of authenticator apps. @param issuer our name in the app */
+/** For the QR code of authenticator apps; `issuer` is our name in the app. */
 export function totpAddress(secret: string, issuer: string, email: string): string {
   return new TOTP({ secret, issuer, label: email }).toString()
 }
 
-/** Returns the half minute of a current code, or null; the caller accepts each one once. */
+/** Returns null for a wrong code. The caller accepts each half minute once. */
 export function totpStep(secret: string, code: string, now: Micros): number | null {
   const token = code.replaceAll(' ', '')
   if (!/^\d{6}$/.test(token)) return null
@@ -28,12 +28,12 @@ const COUNT = 10
 /** Without characters that look alike. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** @returns ten codes of 49 random bits each, for example `k7w2m-p9xfa` */
+/** Ten codes of 49 random bits each, for example `k7w2m-p9xfa`. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: COUNT }, () => `${letters(5)}-${letters(5)}`)
 }
 
-/** Returns a typed code in the form in which it was shown; null if it is malformed. */
+/** The displayed form of a typed code; null if malformed. */
 export function normalRecoveryCode(typed: string): string | null {
   const bare = typed.toLowerCase().replace(/[\s-]/g, '')
   return bare.length === 10 && [...bare].every((letter) => LETTERS.includes(letter))

@@ -13,7 +13,7 @@ export interface Session {
   email: string
   name: string
   theme: Theme
-  /** the user's time zone; empty for the default */
+  /** empty for the default */
   tz: string
   /** the person's rights changed, so the session needs a new id */
   renew: boolean
@@ -42,7 +42,7 @@ const SESSION_COLUMNS = columns<Session>({
   tz: "coalesce(r.tz, '')",
 })
 
-/** Returns the live session with one of these digests; null for unknown and ended ones. */
+/** Null for unknown and ended sessions. */
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
   const rows = await query(
     db,
@@ -54,7 +54,7 @@ export async function findSession(db: Knex, digests: readonly Buffer[]): Promise
   return rows[0] ?? null
 }
 
-/** Returns which of these sessions are live, unchanged, and belong to members of an organisation. */
+/** Live, unchanged, and of members of the organisation. */
 export async function liveSessionsOf(
   db: Knex,
   organisationId: number,
@@ -70,7 +70,7 @@ export async function liveSessionsOf(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Records the use of a session, at most once a minute. */
+/** At most once a minute. */
 export async function touchSession(db: Knex, id: number, address: string): Promise<void> {
   await execute(
     db,
@@ -79,7 +79,7 @@ export async function touchSession(db: Knex, id: number, address: string): Promi
   )
 }
 
-/** Gives a session a new id. @returns false when another request did so first */
+/** Returns false when another request renewed it first. */
 export async function renewSession(db: Knex, id: number, digest: Buffer): Promise<boolean> {
   const changed = await execute(db, 'UPDATE sessions SET digest = ?, renew = false WHERE id = ? AND renew', [
     digest,
@@ -88,12 +88,12 @@ export async function renewSession(db: Knex, id: number, digest: Buffer): Promis
   return changed === 1
 }
 
-/** Ends a session of a user. @returns false if there is no such session */
+/** Returns false if the user has no such session. */
 export async function deleteSession(db: Knex, userId: number, id: number): Promise<boolean> {
   return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }
 
-/** Ends all sessions of a person. @param but id of a session that stays */
+/** `but` is a session that stays. */
 export async function deleteSessions(db: Knex, userId: number, but?: number): Promise<void> {
   await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?', [userId, but ?? null])
 }
@@ -114,7 +114,6 @@ const LISTED_SESSION_COLUMNS = columns<ListedSession>({
   seenAt: 'seen_at',
 })
 
-/** Returns the live sessions of a user, last used first. */
 export async function listSessions(db: Knex, userId: number): Promise<ListedSession[]> {
   return await query(
     db,

@@ -7,9 +7,9 @@ export interface User {
   uuid: string
   email: string
   name: string
-  /** PHC string; null when the person has no password */
+  /** null without a password */
   passwordHash: string | null
-  /** true if the person has proved to receive mail at the address */
+  /** proved by mail */
   isEmailVerified: boolean
 }
 
@@ -22,7 +22,7 @@ const USER_COLUMNS = columns<User>({
   isEmailVerified: 'users.email_verified',
 })
 
-/** @param email in normal form (email.ts). @returns null if there is no such account */
+/** `email` is in normal form (email.ts). */
 export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
   const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE email = ?`, [email])
   return rows[0] ?? null
@@ -33,7 +33,7 @@ export async function findUser(db: Knex, id: number): Promise<User | null> {
   return rows[0] ?? null
 }
 
-/** Finds a user named in a link; the caller has verified the link's signature. */
+/** The caller has verified the link's signature. */
 export async function findUserByUuid(db: Knex, uuid: string): Promise<User | null> {
   const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
@@ -47,14 +47,14 @@ const USERS_COLUMNS = columns<{ userId: string; email: string; name: string; mem
                   WHERE m.user_id = u.id ORDER BY o.name, o.id)`,
 })
 
-/** Returns all users of the installation, for its operator, with organisations and roles as `Acme (owner)`. */
+/** For the operator; roles as `Acme (owner)`. */
 export async function listUsers(
   db: Knex,
 ): Promise<{ userId: string; email: string; name: string; memberships: string[] }[]> {
   return await query(db, typed`SELECT ${USERS_COLUMNS} FROM users u ORDER BY u.email`)
 }
 
-/** @param user.isEmailVerified default true @returns null if the address has an account already */
+/** Returns null if the address has an account already. */
 export async function insertUser(
   tx: Knex,
   user: { email: string; name: string; passwordHash: string | null; isEmailVerified?: boolean },
@@ -68,7 +68,7 @@ export async function insertUser(
   return rows[0] ?? null
 }
 
-/** Marks the address of a user as verified, after a link that only a mail contained was used. */
+/** A link that only a mail contained was used. */
 export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
@@ -79,12 +79,11 @@ export function isTheme(text: string): text is Theme {
   return text === '' || text === 'light' || text === 'dark'
 }
 
-/** Stores the name and the page settings of a user. */
 export async function updateProfile(db: Knex, id: number, look: { name: string; theme: Theme }): Promise<void> {
   await execute(db, 'UPDATE users SET name = ?, theme = ? WHERE id = ?', [look.name, look.theme, id])
 }
 
-/** Changes the address of a user, who has confirmed it by mail. @returns false if another account has it */
+/** The user has confirmed it by mail. Returns false if another account has it. */
 export async function updateEmail(tx: Knex, id: number, email: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -101,7 +100,7 @@ export async function updatePassword(tx: Knex, id: number, passwordHash: string)
   await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND purpose = ANY(?::text[])', [id, purposes])
 }
 
-/** Returns true if the installation has an administrator; before that a set-up link creates the first one. */
+/** Before that a set-up link creates the first administrator. */
 export async function hasAdministrator(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(
     db,
@@ -110,18 +109,18 @@ export async function hasAdministrator(db: Knex): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Returns true if any user exists: an operator may create users before there is an administrator. */
+/** An operator may create users before there is an administrator. */
 export async function hasAccounts(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(db, 'SELECT EXISTS (SELECT 1 FROM users) AS found')
   return rows[0]?.found ?? false
 }
 
-/** Serialises the creation of the first administrator, so that two people with one link create only one. */
+/** Two people with one set-up link create only one administrator. */
 export async function lockAdministration(tx: Knex): Promise<void> {
   await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)
 }
 
-/** Returns the account of an identity at an issuer. Only this pair identifies it, never an address. */
+/** Only issuer and subject identify an account, never an address. */
 export async function findUserByIdentity(db: Knex, issuer: string, subject: string): Promise<User | null> {
   const rows = await query(
     db,
@@ -152,7 +151,7 @@ export async function deleteIdentity(
   return (await execute(tx, sql, [issuer, subject, userId])) === 1
 }
 
-/** Disconnects every identity of an account. @returns their number */
+/** Returns the number of identities. */
 export async function deleteIdentities(tx: Knex, userId: number): Promise<number> {
   return await execute(tx, 'DELETE FROM user_identities WHERE user_id = ?', [userId])
 }
@@ -181,7 +180,7 @@ const MEMBERSHIP_COLUMNS = columns<Membership>({
   role: 'm.role',
 })
 
-/** Returns the organisations of a user, by name. */
+/** By name. */
 export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
   return await query(
     db,
@@ -191,7 +190,7 @@ export async function listMemberships(db: Knex, userId: number): Promise<Members
   )
 }
 
-/** Adds a member; an existing member does not change. @returns false if the user was a member already */
+/** Does not change an existing member, and returns false. */
 export async function insertMembership(
   tx: Knex,
   membership: { organisationId: number; userId: number; role: Role },
@@ -222,7 +221,6 @@ const MEMBER_COLUMNS = columns<Member>({
   createdAt: 'm.created_at',
 })
 
-/** Returns the members of an organisation, the earliest first. */
 export async function listMembers(db: Knex, organisationId: number): Promise<Member[]> {
   return await query(
     db,
@@ -232,7 +230,7 @@ export async function listMembers(db: Knex, organisationId: number): Promise<Mem
   )
 }
 
-/** Changes a role; the person's sessions get new ids at their next request. */
+/** The person's sessions get new ids at their next request. */
 export async function updateRole(tx: Knex, organisationId: number, userId: number, role: Role): Promise<void> {
   await execute(tx, 'UPDATE memberships SET role = ? WHERE organisation_id = ? AND user_id = ?', [
     role,
@@ -247,12 +245,12 @@ export async function deleteMembership(tx: Knex, organisationId: number, userId:
   await execute(tx, 'UPDATE sessions SET renew = true WHERE user_id = ?', [userId])
 }
 
-/** Serialises changes of owners and of counted limits of an organisation until the transaction ends. */
+/** Serialises changes of owners and of counted limits. */
 export async function lockOrganisation(tx: Knex, organisationId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
 }
 
-/** Returns organisations without an owner, which the command line created before there were users. */
+/** The command line created them before there were users. */
 export async function listOwnerless(db: Knex): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,

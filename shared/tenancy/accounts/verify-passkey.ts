@@ -8,7 +8,7 @@ import { asserted, created, readAnswer, type Site, type StoredPasskey } from './
 
 // The verification library takes 26 MB and 200 ms to load, so the ingress imports this file only in threads.
 
-/** Verifies a new passkey; null when it is malformed or for another site or challenge. */
+/** Null when malformed or for another site or challenge. */
 export async function verifyCreated(
   site: Site,
   challenge: string,
@@ -27,7 +27,7 @@ export async function verifyCreated(
   return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports }
 }
 
-/** Verifies a sign-in response, also that the counter has not decreased. @returns the new counter, or null */
+/** The counter must not decrease. Returns it, or null. */
 export async function verifyAsserted(
   site: Site,
   challenge: string,

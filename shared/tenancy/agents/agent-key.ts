@@ -12,14 +12,14 @@ const NEVER = ['agents:manage', 'webhooks:manage']
 export const SPENT_BY_TOOLS = ['risk-signals', 'kyb', 'first-financing'] as const satisfies readonly Family[]
 export type SpentFamily = (typeof SPENT_BY_TOOLS)[number]
 
-/** Units per UTC day and month; null for no limit. */
+/** Per UTC day and month; null for no limit. */
 export interface Budget {
   perDay: number | null
   perMonth: number | null
 }
 export type Budgets = Partial<Record<Family, Budget>>
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567' // RFC 4648 base32
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const KEY = /^rsk_(sandbox|live)_([A-Z2-7]{16})_([A-Za-z0-9_-]{43})$/
 
 /** `key` is shown once; only `digest` is stored. */
@@ -29,7 +29,7 @@ export interface NewAgentKey {
   digest: Buffer
 }
 
-/** Creates `rsk_<sandbox|live>_<keyId, 16 base32>_<32 random bytes, base64url>`. */
+/** `rsk_<sandbox|live>_<keyId, 16 base32>_<32 random bytes, base64url>` */
 export function newAgentKey(env: ApiEnv): NewAgentKey {
   const keyId = [...randomBytes(16)].map((byte) => ALPHABET[byte & 31]).join('')
   const key = `${keyPrefix(env, keyId)}_${randomBytes(32).toString('base64url')}`

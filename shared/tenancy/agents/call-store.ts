@@ -3,9 +3,8 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /**
- * Counts a call of a key before it is answered.
- * @param limit calls per UTC day; null is unlimited
- * @returns false if the limit is reached: then the call is not counted
+ * Called before the answer. `limit` is per UTC day, null without a limit. Returns false at the limit, without
+ * counting.
  */
 export async function takeCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
   const changed = await execute(
@@ -57,7 +56,7 @@ export async function insertAgentCall(db: Knex, caller: Scope & { keyId: string 
 }
 
 export interface ListedAgentCall extends AgentCall {
-  /** the agent key's id, or the client's if the caller used an access token */
+  /** or the client's id if the caller used an access token */
   keyId: string
 }
 
@@ -78,7 +77,6 @@ const LISTED_AGENT_CALL_COLUMNS = columns<ListedAgentCall>({
   calledAt: 'c.called_at',
 })
 
-/** Returns calls, newest first. */
 export async function listAgentCalls(db: Knex, requested: CallsQuery): Promise<ListedAgentCall[]> {
   const { organisationId, env, keyId, before, limit } = requested
   return await query(

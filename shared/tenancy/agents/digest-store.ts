@@ -11,7 +11,7 @@ export interface OpenDay {
   date: string
 }
 
-/** Time after midnight in which calls of the previous day may still be stored. */
+/** After midnight calls of the previous day may still be stored. */
 const SETTLED = '5 minutes'
 /** Days back that are searched. After a longer outage older days stay without a digest. */
 const DAYS = 8
@@ -23,7 +23,7 @@ const OPEN_DAY_COLUMNS = columns<OpenDay>({
   date: "to_char(d.day, 'YYYY-MM-DD')",
 })
 
-/** Days with calls and without a digest, oldest first. */
+/** Oldest first. */
 export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> {
   return await query(
     db,
@@ -42,7 +42,7 @@ export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> 
   )
 }
 
-/** Claims a day for this transaction. @returns false if another process has claimed it */
+/** Returns false if another process has claimed the day. */
 export async function takeDay(tx: Knex, { organisationId, env, date }: OpenDay): Promise<boolean> {
   const taken = await execute(
     tx,
@@ -72,7 +72,7 @@ const CALLS_COLUMNS = columns<AgentCall & { keyId: string }>({
   calledAt: 'called_at',
 })
 
-/** Returns a page of a day's calls, in the order of their ids. @param after the last id of the previous page */
+/** In the order of ids; `after` is the last id of the previous page. */
 export async function callsOfDay(
   db: Knex,
   { organisationId, env, date }: OpenDay,
@@ -93,7 +93,7 @@ const DIGESTS_COLUMNS = columns<{ date: string; record: Record<string, unknown> 
   record: 'record',
 })
 
-/** Returns digests, newest day first. @param before a day, `YYYY-MM-DD` */
+/** Newest day first; `before` is `YYYY-MM-DD`. */
 export async function listDigests(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -108,7 +108,7 @@ export async function listDigests(
   )
 }
 
-/** Deletes expired calls and digests, oldest first. @returns the number of calls, at most `limit` */
+/** Oldest first. Returns the number of calls. */
 export async function pruneAgentCalls(db: Knex, days: number, limit: number): Promise<number> {
   await execute(db, 'DELETE FROM agent_digests WHERE on_date < (now() - make_interval(days => ?::int))::date', [days])
   return await execute(

@@ -89,7 +89,7 @@ export async function insertAgentKey(tx: Knex, key: AgentKeyInsert): Promise<Age
   return stored
 }
 
-/** @returns undefined for a missing key and for one of another organisation or environment alike */
+/** Undefined alike for a missing key and for one of another owner. */
 export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promise<AgentKey | undefined> {
   const [key] = await query(
     db,
@@ -99,7 +99,7 @@ export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promi
   return key
 }
 
-/** Returns keys, newest first, also revoked and expired ones. @param before id of the last one of the previous page */
+/** Newest first; includes revoked and expired ones. `before` is the last id of the previous page. */
 export async function listAgentKeys(
   db: Knex,
   owner: Owner,
@@ -114,7 +114,6 @@ export async function listAgentKeys(
   )
 }
 
-/** Counts the active keys of an owner. */
 export async function countActiveAgentKeys(db: Knex, owner: Owner): Promise<number> {
   const [row] = await query<{ n: number }>(
     db,
@@ -125,7 +124,7 @@ export async function countActiveAgentKeys(db: Knex, owner: Owner): Promise<numb
   return row?.n ?? 0
 }
 
-/** Revokes a key; a revoked key does not change. @returns if there is such a key */
+/** Idempotent. Returns if there is such a key. */
 export async function revokeAgentKey(tx: Knex, owner: Owner, keyId: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -145,7 +144,7 @@ export interface AgentLogin {
   env: ApiEnv
   name: string
   scopes: string[]
-  /** families to which the organisation is entitled now */
+  /** entitled to now */
   families: string[]
   dailyLimit: number | null
   budgets: Budgets
@@ -173,7 +172,6 @@ const AGENT_LOGIN_COLUMNS = columns<AgentLogin>({
                       WHERE kp.agent_key_id = k.id AND p.organisation_id = k.organisation_id), '[]')`,
 })
 
-/** @returns undefined if there is no such key */
 export async function findAgentLogin(db: Knex, keyId: string): Promise<AgentLogin | undefined> {
   const [login] = await query(
     db,

@@ -1,8 +1,8 @@
-/** An answer that is more than a view: another status, further headers, or bytes that were made before. */
+/** For another status, further headers, or bytes that were made before. */
 export class Answer<Body extends string | Buffer = string> {
   readonly status: number
   readonly headers: Record<string, string>
-  /** JSON, unless the headers name another type: what is stored and replayed is what was sent */
+  /** JSON, unless the headers name another type; stored and replayed as sent */
   readonly body: Body
   constructor(status: number, body: Body, headers: Record<string, string> = {}) {
     this.status = status

@@ -4,31 +4,30 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import { DomainError } from '../../errors.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** The owner of a key: equal keys of other organisations and environments are different keys. */
+/** Equal keys of other organisations and environments are different keys. */
 export interface KeyScope {
   organisationId: number
   env: string
   key: string
 }
 
-/** The first response, which a replay repeats byte for byte. */
+/** A replay repeats it byte for byte. */
 export interface StoredAnswer {
   status: number
-  /** the headers of the stored response, for example Location */
+  /** for example Location */
   headers: Record<string, string>
   body: string
   /** identifies personal data in the body that may have to be erased earlier; see `forgetAnswers` */
   erasureDigest?: Buffer
 }
 
-/** The state of a key: new, in progress, used for another request, or answered. */
 export type KeyState =
   | { state: 'free' }
   | { state: 'in-progress'; retryAfterSeconds: number }
   | { state: 'reused' }
   | { state: 'answered'; answer: StoredAnswer }
 
-/** Seconds for which another process may work on a request before its key is free again. */
+/** After this time another process may use the key. */
 const LEASE_SECONDS = 60
 
 const KEY_STATE_COLUMNS = columns<{
@@ -48,8 +47,8 @@ const KEY_STATE_COLUMNS = columns<{
 })
 
 /**
- * Locks the key for the rest of this transaction and returns its state. Because of the advisory lock a concurrent equal
- * request sees `in-progress` immediately and does not wait for the commit.
+ * Because of the advisory lock a concurrent equal request sees `in-progress` at once and does not wait for the
+ * commit.
  */
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
   const rows = await query(
@@ -67,15 +66,14 @@ export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerpr
   return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
 }
 
-/** A request that must be executed once: its key and its fingerprint. */
 export interface IdempotentRequest {
   scope: KeyScope
   fingerprint: Buffer
 }
 
 /**
- * Looks the key up in the transaction of the effect. @returns the stored response; undefined to execute
- * @throws IdempotencyInProgressError, IdempotencyKeyReusedError
+ * In the transaction of the effect; undefined to execute. @throws IdempotencyInProgressError,
+ * IdempotencyKeyReusedError
  */
 export async function findReplay(
   tx: Knex.Transaction,
@@ -88,10 +86,7 @@ export async function findReplay(
   return { ...known.answer, headers: { ...known.answer.headers, 'Idempotent-Replayed': 'true' } }
 }
 
-/**
- * Stores the response of the request with this key, in the transaction of its effect.
- * @param retentionDays how long a repeated request gets this response; default 1
- */
+/** In the transaction of the effect. `retentionDays` is 1 by default. */
 export async function storeAnswer(
   tx: Knex.Transaction,
   scope: KeyScope,
@@ -113,8 +108,8 @@ export async function storeAnswer(
 }
 
 /**
- * Leases the key to a worker. Until the lease ends, an equal request must wait; after that, or once the key is settled,
- * `provisional` is the response. A faster worker replaces it with its own.
+ * Until the worker's lease ends, an equal request must wait; after that, `provisional` is the response. A faster
+ * worker replaces it.
  */
 export async function leaseKey(
   tx: Knex.Transaction,
@@ -146,7 +141,7 @@ const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerpri
   lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
   expires_at = excluded.expires_at, erasure_digest = excluded.erasure_digest, created_at = now()`
 
-/** Ends the lease before the provisional response is sent. @returns false when a worker completed the key first */
+/** Called before the provisional response is sent. Returns false when a worker completed the key first. */
 export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
   const rowCount = await execute(
     db,
@@ -175,7 +170,7 @@ export async function pruneKeys(db: Knex, limit: number): Promise<number> {
   return rowCount
 }
 
-/** A mutating POST has no valid `x-idempotency-key`. */
+/** For a mutating POST. */
 export class IdempotencyKeyRequiredError extends DomainError {
   readonly code = 'IDEMPOTENCY_KEY_REQUIRED'
 }
@@ -198,15 +193,12 @@ class IdempotencyKeyReusedError extends DomainError {
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Returns true for 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
+/** 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
 export function isIdempotencyKey(text: string): boolean {
   return KEY.test(text)
 }
 
-/**
- * Returns the fingerprint of a request: SHA-256 of method, route, path parameters and canonical body
- * (docs/spec/risk-signals.md#idempotency).
- */
+/** SHA-256 of method, route, path parameters and canonical body (docs/spec/risk-signals.md#idempotency). */
 export function requestFingerprint(request: {
   method: string
   route: string

@@ -1,16 +1,14 @@
-/** A short mail with one link. It contains no free text of users, because strangers could receive it. */
+/** An e-mail address is its only text from users. */
 export interface LinkMail {
   to: string
   subject: string
   lead: string
-  /** label of the link */
-  action: string
-  /** complete, from the configured public address */
+  /** from the configured public address */
   url: string
   foot: string
 }
 
-/** A mail that is rendered before it is stored; text and HTML have the same content. */
+/** Rendered before it is stored; text and HTML have the same content. */
 export interface WrittenMail {
   to: string
   subject: string

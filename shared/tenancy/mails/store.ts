@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** An attempt without an end after this time counts as failed, because its process died. */
+/** After this time an attempt counts as failed, because its process died. */
 const LEASE = '2 minutes'
-/** Time after which a published message that was not sent is published again. */
+/** An unsent message is published again after this time. */
 const QUEUED = '1 minute'
 
 export async function insertMail(tx: Knex, mail: { id: string; sealedMail: string }): Promise<void> {
@@ -21,7 +21,7 @@ export interface ClaimedMail {
 
 const CLAIMED_MAIL_COLUMNS = columns<ClaimedMail>({ sealedMail: 'sealed_mail', attempts: 'attempts' })
 
-/** Begins an attempt. @returns null when the mail was sent, given up, or is being sent by another process */
+/** Null when the mail was sent, abandoned, or is being sent by another process. */
 export async function claimMail(db: Knex, id: string): Promise<ClaimedMail | null> {
   const rows = await query(
     db,
@@ -32,7 +32,6 @@ export async function claimMail(db: Knex, id: string): Promise<ClaimedMail | nul
   return rows[0] ?? null
 }
 
-/** Delays the next attempt by this many milliseconds. */
 export async function postponeMail(db: Knex, id: string, ms: number): Promise<void> {
   await execute(
     db,
@@ -42,12 +41,11 @@ export async function postponeMail(db: Knex, id: string, ms: number): Promise<vo
   )
 }
 
-/** Deletes a mail that was sent or abandoned. */
 export async function deleteMail(db: Knex, id: string): Promise<void> {
   await execute(db, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
 }
 
-/** Claims due mails without a published message. @returns their ids, which the caller publishes again */
+/** The caller publishes the ids again. */
 export async function takeDueMails(tx: Knex, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,

@@ -15,7 +15,7 @@ import { UnauthorizedError } from '../../errors.ts'
 
 export type TokenAlg = 'ES256' | 'RS256'
 
-/** Claims of an access token (RFC 9068), times in POSIX seconds. */
+/** RFC 9068, times in POSIX seconds. */
 export interface AccessToken {
   clientId: string
   /** uuid of the organisation */
@@ -32,14 +32,14 @@ export interface TokenAudience {
   audience: string
 }
 
-/** Our configuration sets the algorithm; the token cannot choose it. */
+/** The token cannot choose the algorithm. */
 export interface VerificationKey {
   kid: string
   alg: TokenAlg
   key: CryptoKey | Uint8Array
 }
 
-/** Accepted clock difference between processes, in seconds. */
+/** seconds */
 const LEEWAY_SECONDS = 30
 const MAX_LIFETIME_SECONDS = 3600
 /** Our own tokens have about 700 characters. */
@@ -49,7 +49,7 @@ export async function importKey(jwk: JWK, alg: TokenAlg): Promise<CryptoKey | Ui
   return await importJWK(jwk, alg)
 }
 
-/** Signs a token: header `typ` is at+jwt, sub and client_id are the client (RFC 9068 section 2.2). */
+/** `typ` is at+jwt, sub and client_id are the client (RFC 9068 section 2.2). */
 export async function signAccessToken(
   token: AccessToken,
   { issuer, audience }: TokenAudience,
@@ -72,7 +72,7 @@ export async function signAccessToken(
     .sign(signer.key)
 }
 
-/** Returns the unverified `kid` of a token. @throws UnauthorizedError when the header differs from ours */
+/** Unverified. @throws UnauthorizedError when the header differs from ours */
 export function readKid(jwt: string): string {
   const [header = '', payload = '', signature = '', ...rest] = jwt.split('.')
   if (jwt.length > MAX_TOKEN || rest.length > 0 || ![header, payload, signature].every(isBase64url)) {
@@ -87,8 +87,8 @@ export function readKid(jwt: string): string {
 }
 
 /**
- * Verifies a token against the key of its `kid`. Stricter than RFC 9068: one audience, no duplicate members, a maximum
- * lifetime. @param now POSIX seconds @throws UnauthorizedError
+ * Stricter than RFC 9068: one audience, no duplicate members, a maximum lifetime. `now` is POSIX seconds. @throws
+ * UnauthorizedError
  */
 export async function verifyAccessToken(
   jwt: string,
@@ -128,7 +128,7 @@ export async function verifyAccessToken(
   return { clientId, org, env, scopes: scope.split(' ').filter(Boolean), issuedAt: iat, expiresAt: exp, jti }
 }
 
-/** Returns a reason that reveals nothing new to the sender. */
+/** Reveals nothing new to the sender. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'it has expired'
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'its signature is invalid'
@@ -162,7 +162,7 @@ function refused(reason: string): UnauthorizedError {
 export interface NewTokenKey {
   kid: string
   alg: TokenAlg
-  /** as published in the JWKS, with kid, use and alg */
+  /** with kid, use and alg */
   publicJwk: JWK
   privateJwk: JWK
 }
@@ -175,7 +175,7 @@ export async function generateTokenKey(alg: TokenAlg): Promise<NewTokenKey> {
   return { kid, alg, publicJwk: { ...bare, kid, use: 'sig', alg }, privateJwk }
 }
 
-/** RFC 8707: what access tokens for the tools are meant for. */
+/** RFC 8707: access tokens for the tools have this audience. */
 export function toolsResource(publicUrl: string): string {
   return `${publicUrl}/mcp`
 }

@@ -1,7 +1,7 @@
 /**
- * Scopes per family (docs/spec/risk-signals.md#oauth-tokens). Access needs the organisation's entitlement, and the scope
- * on client and token. Acceptance signals belong to the risk-signals family and may also be granted alone; only the
- * acceptance family records them. Evidence of securitisation is read with a separate key, without scopes.
+ * Access needs the organisation's entitlement, and the scope on client and token
+ * (docs/spec/risk-signals.md#oauth-tokens). Acceptance signals may also be granted alone; only the acceptance family
+ * records them. Evidence of securitisation needs a separate key, without scopes.
  */
 const FAMILY_SCOPES = {
   identity: ['identity:read', 'identity:write'],
@@ -56,7 +56,7 @@ export function scopesOf(families: Iterable<string>, granted: readonly ClientSco
   return [...scopes].toSorted()
 }
 
-/** Returns the families of its organisation of which a client holds a scope, and those that have no scopes. */
+/** The client holds a scope of them; includes families that have no scopes. */
 export function familiesOf(client: { families: readonly string[]; scopes: readonly string[] }): Family[] {
   return client.families.filter(isFamily).filter((family) => {
     const scopes: readonly Scope[] = FAMILY_SCOPES[family]
@@ -64,7 +64,7 @@ export function familiesOf(client: { families: readonly string[]; scopes: readon
   })
 }
 
-/** Parses a comma-separated list of client scopes. @returns the first unknown name if there is one */
+/** Comma-separated. Returns the first unknown name if there is one. */
 export function parseClientScopes(text: string): { scopes: ClientScope[] } | { unknown: string } {
   const names = text.split(',').map((item) => item.trim())
   const unknown = names.find((name) => !CLIENT_SCOPES.some((scope) => scope === name))
@@ -72,7 +72,7 @@ export function parseClientScopes(text: string): { scopes: ClientScope[] } | { u
   return { scopes: CLIENT_SCOPES.filter((scope) => names.includes(scope)) }
 }
 
-/** Parses `all` or a comma-separated list. @returns the first unknown name if there is one */
+/** `all` or comma-separated. Returns the first unknown name if there is one. */
 export function parseFamilies(text: string): { families: Family[] } | { unknown: string } {
   if (text.trim() === 'all') return { families: [...FAMILIES] }
   const families: Family[] = []

@@ -9,9 +9,9 @@ export interface ClientRecord {
   organisationId: number
   organisationUuid: string
   env: ApiEnv
-  /** scopes of the client, independent of the organisation's entitlements */
+  /** of the client, independent of the organisation's entitlements */
   scopes: string[]
-  /** families to which the organisation is entitled now */
+  /** entitled to now */
   families: string[]
   tokenAlg: TokenAlg
   isDisabled: boolean
@@ -29,7 +29,6 @@ const CLIENT = columns<ClientRecord>({
   families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id)',
 })
 
-/** @returns undefined if there is no such client */
 export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
   const rows = await query(
     db,
@@ -39,7 +38,7 @@ export async function findClient(db: Knex, clientId: string): Promise<ClientReco
   return rows[0]
 }
 
-/** Returns SHA-256 digests of the client's active secrets, at most two. */
+/** SHA-256, at most two. */
 export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[]> {
   const rows = await query<{ digest: Buffer }>(
     db,
@@ -66,9 +65,7 @@ const TOKEN_KEY_RECORD_COLUMNS = columns<TokenKeyRecord>({
   sealedPrivateJwk: 'sealed_private_jwk',
 })
 
-/**
- * Returns the published keys, the signing ones first. Previous keys are published for a day after they stopped signing.
- */
+/** The signing ones first. Previous keys are published for a day after they stopped signing. */
 export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
   const rows = await query(
     db,
@@ -78,10 +75,10 @@ export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
   return rows
 }
 
-/** Arbitrary constant: the creation and rotation of token keys take this lock. */
+/** For the creation and rotation of token keys; an arbitrary constant. */
 const TOKEN_KEYS_LOCK = 7_419_301
 
-/** Stores the first keys unless another process did; `keys` has one per (algorithm, role). */
+/** Has no effect if another process did; `keys` has one per (algorithm, role). */
 export async function insertFirstKeys(
   db: Knex,
   keys: readonly { key: NewTokenKey; role: 'CURRENT' | 'NEXT'; sealed: string }[],
@@ -100,8 +97,7 @@ export async function insertFirstKeys(
 }
 
 /**
- * Makes the announced key sign and the signing one only verify, and announces a new one.
- * @returns the kid that signs now
+ * The announced key signs, the signing one only verifies, and a new one is announced. Returns the kid that signs now.
  */
 export async function rotateTokenKeys(db: Knex, next: NewTokenKey, sealed: string): Promise<string | undefined> {
   return await db.transaction(async (tx) => {

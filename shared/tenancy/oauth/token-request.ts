@@ -4,9 +4,9 @@ export interface TokenRequest {
   clientId: string
   clientSecret: string
   isBasic: boolean
-  /** requested scopes; null for all scopes of the client */
+  /** null for all scopes of the client */
   scope: string[] | null
-  /** audiences of the token (RFC 8707); empty for the API itself */
+  /** RFC 8707; empty for the API itself */
   resources: string[]
 }
 
@@ -14,8 +14,8 @@ const CREDENTIALS = ['client_id', 'client_secret']
 const MAX_FIELD = 512
 
 /**
- * Parses a request by RFC 6749 section 4.4. Rejects duplicate parameters except `resource`.
- * @param query rejected with credentials, because addresses are logged (section 2.3.1) @throws OAuthError
+ * RFC 6749 section 4.4. Rejects duplicate parameters except `resource`, and credentials in `query`, because addresses
+ * are logged (section 2.3.1). @throws OAuthError
  */
 export function parseTokenRequest(
   form: string,
@@ -97,12 +97,12 @@ function parseScope(scope: string, isBasic: boolean): string[] {
   return [...new Set(scopes)]
 }
 
-/** Returns the same error for an unknown client, a disabled one and a wrong secret. */
+/** The same error for an unknown client, a disabled one and a wrong secret. */
 export function unknownClient(isBasic: boolean): OAuthError {
   return new OAuthError('invalid_client', 'the client is not known or its secret is wrong', isBasic)
 }
 
-/** Returns the requested scopes, or all of the client. @throws OAuthError invalid_scope */
+/** All of the client by default. @throws OAuthError invalid_scope */
 export function grantScopes(
   requested: readonly string[] | null,
   allowed: readonly string[],
@@ -129,7 +129,7 @@ export type OAuthErrorCode =
   | 'invalid_scope'
   | 'invalid_target'
 
-/** A rejected token request. `isBasic`: the client used HTTP Basic, so the response names that scheme. */
+/** `isBasic`: the client used HTTP Basic, so the response names that scheme. */
 export class OAuthError extends DomainError {
   readonly code: 'UNAUTHORIZED' | 'VALIDATION_ERROR'
   readonly oauthCode: OAuthErrorCode
@@ -147,13 +147,12 @@ export interface ThrottleRule {
   capacity: number
 }
 
-/** Share of its capacity that a bucket regains per second. */
+/** A bucket regains this share of its capacity per second. */
 export const THROTTLE_SHARE_PER_SECOND = 1 / 60
 
 /**
- * Returns the buckets of one attempt, per caller's address. `blocking` ones must grant a token before the secret is
- * compared, so that parallel guesses cannot outrun the count. The client's bucket never blocks a correct secret,
- * otherwise a stranger could lock the client out.
+ * `blocking` buckets must grant a token before the secret is compared, so that parallel guesses cannot outrun the
+ * count. The client's bucket never blocks a correct secret, otherwise a stranger could lock the client out.
  */
 export function throttleRules(clientId: string, address: string): { blocking: ThrottleRule[]; client: ThrottleRule } {
   return {

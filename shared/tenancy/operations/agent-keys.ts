@@ -25,7 +25,7 @@ export interface AgentKeyInput {
   expiresAt?: string | undefined
   dailyLimit?: number | null | undefined
   budgets?: Budgets | undefined
-  /** uuids of the organisation's projects */
+  /** of the organisation's projects */
   projects?: readonly string[] | undefined
 }
 
@@ -37,8 +37,8 @@ interface Maker {
 }
 
 /**
- * Creates an agent key with a subset of the maker's scopes (docs/spec/evidence-families.md#agent-keys).
- * @param now POSIX milliseconds @throws ValidationError; ConflictError when there are too many keys
+ * Scopes are a subset of the maker's (docs/spec/evidence-families.md#agent-keys). @throws ValidationError;
+ * ConflictError when there are too many keys
  */
 export async function createAgentKey(
   tx: Knex,
@@ -111,8 +111,8 @@ function fault(path: string, code: FieldCode, message: string): FieldError {
 }
 
 /**
- * Revokes an agent key within five seconds, idempotently (docs/spec/evidence-families.md#agent-keys).
- * @throws NotFoundError for a missing key and for one of another organisation alike
+ * Within five seconds, idempotently (docs/spec/evidence-families.md#agent-keys). @throws NotFoundError for a missing
+ * key and for one of another organisation alike
  */
 export async function revokeAgentKey(
   tx: Knex,

@@ -24,7 +24,7 @@ import {
 
 const MAX_NAME = 100
 
-/** Creates an API client. @returns its id and its secret, which is never shown again @throws ValidationError */
+/** The secret is never shown again. @throws ValidationError */
 export async function createClient(
   db: Knex,
   actor: Actor,
@@ -51,14 +51,14 @@ export async function createClient(
 }
 
 interface ChangedClient {
-  /** null for the operator, who may change the clients of every organisation */
+  /** null for the operator */
   organisationId: number | null
   clientId: string
 }
 
 /**
- * Disables or enables a client; its tokens end within seconds. @throws NotFoundError
- * @throws ForbiddenError when another actor enables a client that the operator disabled
+ * Tokens end within seconds. @throws NotFoundError; ForbiddenError when another actor enables a client that the
+ * operator disabled
  */
 export async function switchClient(
   db: Knex,
@@ -77,7 +77,7 @@ export async function switchClient(
   })
 }
 
-/** Adds a secret; the previous one stays valid. @returns the secret, shown only once. @throws NotFoundError */
+/** The previous secret stays valid; the new one is shown only once. @throws NotFoundError */
 export async function rotateClientSecret(
   db: Knex,
   actor: Actor,
@@ -100,7 +100,7 @@ async function requireOwner(tx: Knex, actor: Actor, { organisationId, clientId }
   return owner
 }
 
-/** Grants or revokes entitlements within seconds. @throws ForbiddenError for a family withheld by the operator */
+/** Takes effect within seconds. @throws ForbiddenError for a family withheld by the operator */
 export async function changeFamilies(
   db: Knex,
   actor: Actor,

@@ -13,8 +13,8 @@ export function keyScope(caller: Omit<KeyScope, 'key'>, key: string): KeyScope {
 }
 
 /**
- * Executes a request once: its effect, its messages and its answer commit together, and an equal request gets the
- * same bytes. What `work` throws is not stored, so a refused request may be corrected under the same key.
+ * Effect, messages and answer commit together, and an equal request gets the same bytes. Errors of `work` are not
+ * stored, so a refused request may be corrected under the same key.
  */
 export async function answerOnce(
   deps: { outbox: Pick<Outbox, 'run'> },

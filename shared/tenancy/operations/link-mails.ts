@@ -14,10 +14,7 @@ export interface LinkMailDeps {
   secrets: Secrets
 }
 
-/**
- * Stores a mail with one link in its transaction. Links use the configured public address, never the request's.
- * @returns false when no mail server is configured
- */
+/** Links use the configured public address, never the request's. Returns false when no mail server is configured. */
 export async function queueLinkMail(
   tx: Knex,
   enqueue: Enqueue,
@@ -42,7 +39,7 @@ export async function queueWrittenMail(
   await enqueue(mailDue, { mailId: id })
 }
 
-/** Takes a token from a bucket that all processes share. @throws RateLimitedError */
+/** All processes share the bucket. @throws RateLimitedError */
 export async function takeToken(db: Knex, bucket: string, perMinute: number, refusal: string): Promise<void> {
   const share = 1 / 60
   const [grant] = await takeTokens(db, [{ bucket, wanted: 1, capacity: perMinute }], share)

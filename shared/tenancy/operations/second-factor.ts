@@ -41,22 +41,19 @@ interface SecondFactorDeps extends LinkMailDeps {
   outbox: Pick<Outbox, 'run'>
 }
 
-/** The owner of the second factor; the actor is the same person, or the operator. */
+/** The actor is the same person, or the operator. */
 interface Person {
   id: number
   email: string
 }
 
-/** Stores a secret for an authenticator app until `confirmTotp`. @throws ConflictError when one exists */
+/** `confirmTotp` confirms the secret. @throws ConflictError when one exists */
 export async function prepareTotp(db: Knex, userId: number, { secrets }: Pick<LinkMailDeps, 'secrets'>): Promise<void> {
   const isNew = await beginTotp(db, userId, secrets.seal('second-factor', newTotpSecret()))
   if (!isNew) throw new ConflictError('An authenticator app is set up already. Remove it first.')
 }
 
-/**
- * Confirms an authenticator app by its first code. @returns the recovery codes if the person had none
- * @throws ValidationError when the code is wrong
- */
+/** Returns the recovery codes if the person had none. @throws ValidationError when the code is wrong */
 export async function confirmTotp(
   actor: Actor,
   person: Person,
@@ -77,8 +74,8 @@ export async function confirmTotp(
 }
 
 /**
- * Stores a verified passkey. @returns the recovery codes if the person had none
- * @throws ConflictError when the authenticator is registered already
+ * Returns the recovery codes if the person had none. @throws ConflictError when the authenticator is registered
+ * already
  */
 export async function addPasskey(
   actor: Actor,
@@ -95,7 +92,7 @@ export async function addPasskey(
   })
 }
 
-/** Removes one factor or all, with the last one also the recovery codes; mails the person. @throws NotFoundError */
+/** Without a last factor the recovery codes end too; mails the person. @throws NotFoundError */
 export async function removeSecondFactor(
   actor: Actor,
   person: Person,
@@ -131,7 +128,7 @@ export async function renewRecoveryCodes(
   })
 }
 
-/** Sends the link by which the owner of the mailbox confirms the factor; without mail it needs none. */
+/** The owner of the mailbox confirms the factor by a link; without mail it needs none. */
 async function noteAdded(
   tx: Knex,
   enqueue: Enqueue,
@@ -176,7 +173,7 @@ async function note(tx: Knex, actor: Actor, action: string, target: string): Pro
   await insertAudit(tx, { ...auditedActor(actor), organisationId: null, action, target })
 }
 
-/** Consumes a code of the app or a recovery code, each once; null for neither. */
+/** Accepts a code of the app or a recovery code, each once; null for neither. */
 export async function takeSecondFactor(
   tx: Knex,
   userId: number,
@@ -202,8 +199,8 @@ interface Recovery {
 }
 
 /**
- * Removes a factor that the owner of the mailbox did not add, and ends all sessions. @returns a token for a new
- * password, because the person who added the factor knows the present one @throws NotFoundError
+ * The owner of the mailbox did not add the factor. Ends all sessions. Returns a token for a new password, because the
+ * person who added the factor knows the present one. @throws NotFoundError
  */
 export async function disownFactor(digests: readonly Buffer[], { db, secrets, address }: Recovery): Promise<string> {
   return await transaction(db, async (tx) => {
@@ -216,8 +213,8 @@ export async function disownFactor(digests: readonly Buffer[], { db, secrets, ad
 }
 
 /**
- * Restores the former address, ends all sessions, and removes factors added since.
- * @returns a token for a new password @throws NotFoundError for a used link or a taken address
+ * Ends all sessions, and removes factors added since. Returns a token for a new password. @throws NotFoundError for a
+ * used link or a taken address
  */
 export async function restoreAddress(
   link: OneTimeLink,

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 
 export type RandomBytes = (size: number) => Buffer
 
-/** A secret that is shown once. Its digest is stored, and a prefix by which people recognise it. */
+/** Only a digest is stored, and a prefix by which people recognise the secret. */
 export interface NewSecret {
   text: string
   prefix: string
   digest: Buffer
 }
 
-/** Creates an OAuth client secret: 256 random bits, stored as SHA-256 (docs/spec/risk-signals.md#oauth-tokens). */
+/** 256 random bits, stored as SHA-256 (docs/spec/risk-signals.md#oauth-tokens). */
 export function newClientSecret(random: RandomBytes): NewSecret {
   const text = `sk_${random(32).toString('base64url')}`
   return { text, prefix: text.slice(0, 7), digest: hash('sha256', text, 'buffer') }
@@ -23,7 +23,7 @@ export function newConsumerKey(random: RandomBytes): string {
   return `ak_${random(32).toString('base64url')}`
 }
 
-/** Creates the secret of inbound LMS events: `whsec_` and base64 of the 32-byte HMAC key. */
+/** `whsec_` and base64 of the 32-byte HMAC key. */
 export function newLmsSecret(random: RandomBytes): string {
   return `whsec_${random(32).toString('base64')}`
 }

@@ -11,7 +11,7 @@ export interface Organisation {
 
 const ORGANISATION_COLUMNS = columns<Organisation>({ id: 'id', uuid: 'uuid', name: 'name' })
 
-/** Returns the organisation of this name, the oldest if there are several; creates it if there is none. */
+/** The oldest of this name; created if there is none. */
 export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
   // Names are not unique in the table; the lock lets two concurrent commands create only one organisation.
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
@@ -21,7 +21,7 @@ export async function ensureOrganisation(tx: Knex.Transaction, name: string): Pr
   return await insertOrganisation(tx, name)
 }
 
-/** Creates an organisation; names need not be unique. */
+/** Names need not be unique. */
 export async function insertOrganisation(tx: Knex, name: string): Promise<Organisation> {
   const sql = typed`INSERT INTO organisations (name) VALUES (?) RETURNING ${ORGANISATION_COLUMNS}`
   const rows = await query(tx, sql, [name])
@@ -48,24 +48,22 @@ const LISTED_COLUMNS = columns<ListedOrganisation>({
   projects: '(SELECT count(*) FROM projects p WHERE p.organisation_id = o.id)',
 })
 
-/** Returns every organisation of the installation, for its operator. */
+/** For the operator. */
 export async function listOrganisations(db: Knex): Promise<ListedOrganisation[]> {
   return await query(db, typed`SELECT ${LISTED_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
 }
 
-/** @returns undefined if there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
   const rows = await query(db, typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE uuid = ?`, [uuid])
   return rows[0]
 }
 
-/** Returns the name of an organisation. @returns undefined if there is none */
 export async function findOrganisationName(db: Knex, id: number): Promise<string | undefined> {
   const [row] = await query<{ name: string }>(db, 'SELECT name FROM organisations WHERE id = ?', [id])
   return row?.name
 }
 
-/** Adds entitlements; existing ones do not change. */
+/** Existing entitlements do not change. */
 export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -75,7 +73,7 @@ export async function grantFamilies(db: Knex, organisationId: number, families: 
   )
 }
 
-/** Revokes entitlements; every token of the organisation loses them within seconds. */
+/** Every token of the organisation loses them within seconds. */
 export async function revokeFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(db, 'DELETE FROM organisation_families WHERE organisation_id = ? AND family = ANY(?)', [
     organisationId,
@@ -83,7 +81,7 @@ export async function revokeFamilies(db: Knex, organisationId: number, families:
   ])
 }
 
-/** Stores that the operator revoked families, so that owners cannot grant them. */
+/** Owners cannot grant withheld families. */
 export async function withholdFamilies(tx: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(
     tx,
@@ -129,10 +127,7 @@ async function insertSecret(tx: Knex.Transaction, id: number, secret: NewClient[
   await execute(tx, sql, [id, secret.prefix, secret.digest])
 }
 
-/**
- * Adds a secret and revokes all earlier ones except the newest, so that two are active.
- * @returns false if there is no such client
- */
+/** Revokes all earlier secrets except the newest, so that two are active. Returns false if there is no such client. */
 export async function rotateSecret(
   tx: Knex.Transaction,
   clientId: string,
@@ -158,7 +153,7 @@ export async function findOrganisationOfClient(db: Knex, clientId: string): Prom
   return row?.id ?? null
 }
 
-/** Disables or enables a client for its organisation. @returns false if missing, or disabled by the operator */
+/** Returns false if missing, or disabled by the operator. */
 export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
   const rowCount = await execute(
     db,
@@ -198,7 +193,7 @@ const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
   disabledAt: 'c.disabled_at',
 })
 
-/** Returns every client of the installation, for the operator. */
+/** For the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
   return await query(
     db,
@@ -218,11 +213,10 @@ export async function insertConsumerKey(
   )
 }
 
-/** Returns SQL that is true if the organisation of a row is entitled to a family now. */
+/** SQL over a row of an organisation. */
 const entitledTo = (family: Family, row: string) =>
   `EXISTS (SELECT FROM organisation_families f WHERE f.organisation_id = ${row}.organisation_id AND f.family = '${family}')`
 
-/** The owner of a key or secret of an organisation. */
 interface Holder {
   organisationId: number
   organisationUuid: string
@@ -238,7 +232,7 @@ const HOLDER_COLUMNS = columns<Holder>({
   isEntitled: entitledTo('securitisation', 'k'),
 })
 
-/** Returns the owner of an `x-api-key`. @returns undefined if no live key has one of these digests */
+/** Undefined if no live key has one of these digests. */
 export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
   const rows = await query(
     db,
@@ -250,7 +244,7 @@ export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promis
   return rows[0]
 }
 
-/** Stores an inbound integration; without a secret it is not provisioned. */
+/** Without a secret it is not provisioned. */
 export async function insertLmsIntegration(
   tx: Knex.Transaction,
   integration: { id: string; organisationId: number; clientId: number; env: ApiEnv; sealedSecret: string | null },
@@ -274,7 +268,7 @@ const LMS_INTEGRATION_COLUMNS = columns<LmsIntegration>({
   isEntitled: entitledTo('colending', 'i'),
 })
 
-/** @returns undefined if there is no such integration; `sealedSecret` is null if it is not provisioned */
+/** `sealedSecret` is null if it is not provisioned. */
 export async function findLmsIntegration(db: Knex, id: string): Promise<LmsIntegration | undefined> {
   const rows = await query(
     db,

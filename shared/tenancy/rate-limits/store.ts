@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Tokens requested from one bucket. A bucket that does not exist yet is full. */
+/** A bucket that does not exist yet is full. */
 export interface TokenRequest {
   bucket: string
   wanted: number
@@ -21,9 +21,8 @@ const REFILLED = `LEAST(${CAPACITY},
 const TOKEN_GRANT_COLUMNS = columns<TokenGrant>({ bucket: 'bucket', granted: 'granted', left: 'tokens' })
 
 /**
- * Takes tokens from buckets that all processes share: one statement for any number of buckets, locked in the order of
- * their names. Each is refilled by the time passed on the database's clock and gives as many whole tokens as it has.
- * @param sharePerSecond how much of its capacity a bucket regains each second
+ * One statement for any number of buckets, locked in the order of names. Refills by the database's clock and grants
+ * whole tokens. `sharePerSecond` of its capacity returns to a bucket each second.
  */
 export async function takeTokens(
   db: Knex,
@@ -62,12 +61,12 @@ export async function returnTokens(db: Knex, buckets: readonly { bucket: string;
   )
 }
 
-/** Deletes buckets that were not used for an hour; they are full again. */
+/** After an hour buckets are full again. */
 export async function pruneBuckets(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
 }
 
-/** Returns the whole seconds, at least 1, until an empty bucket has a token again. */
+/** At least 1. */
 export function secondsUntilToken(left: number, capacity: number, sharePerSecond: number): number {
   return Math.max(1, Math.ceil((1 - left) / (capacity * sharePerSecond)))
 }
