@@ -1,14 +1,14 @@
 /**
- * Circuit breaker of a target as plain data, so that it fits into a row (docs/spec/transparency.md#webhook-delivery).
- * Opens after consecutive failures, or when 70 % of at least 10 attempts within 5 minutes failed; stays open for 30 s,
- * and twice as long after each failed probe.
+ * Plain data, so that it fits into a row (docs/spec/transparency.md#webhook-delivery). Opens after consecutive
+ * failures, or when 70 % of at least 10 attempts within 5 minutes failed; stays open for 30 s, and twice as long
+ * after each failed probe.
  */
 export interface Breaker {
   phase: 'closed' | 'open' | 'half-open'
   consecutiveFailures: number
   /** attempts of the last 5 minutes, one sample per 30 s, oldest first */
   samples: readonly Sample[]
-  /** when an open breaker admits a probe, or when a half-open one stops waiting for its probe; 0 when closed */
+  /** end of an open breaker's pause, or of a half-open one's wait for its probe; 0 when closed */
   untilMs: number
   openForMs: number
 }
@@ -28,7 +28,7 @@ export interface Admission {
 
 export interface BreakerRules {
   maxConsecutiveFailures: number
-  /** longest time before a probe; at least 30 s */
+  /** at least 30 s */
   maxOpenMs: number
 }
 

@@ -7,7 +7,7 @@ export type HttpAttempt =
   | { answer: HttpAnswer; retryAfterSeconds: number | null; failed: null }
   | { answer: null; retryAfterSeconds: null; failed: FailedOutcome }
 
-/** Makes one request. A missing response becomes a temporary failure; the caller evaluates responses. */
+/** A missing response becomes a temporary failure; the caller evaluates responses. */
 export async function attemptHttp(
   http: Pick<HttpClient, 'request'>,
   nowMs: () => number,
@@ -23,7 +23,7 @@ export async function attemptHttp(
   }
 }
 
-/** 410 means that the address is gone permanently: a retry cannot help, and the integration is disabled. */
+/** The address is gone permanently: a retry cannot help, and the integration is disabled. */
 export const GONE = permanent('Received status code 410', { failure: 'status' })
 
 const failureClass: Record<HttpFailure, FailureClass> = {

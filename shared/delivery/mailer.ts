@@ -23,14 +23,14 @@ export interface MailerOptions {
 }
 
 export interface Mailer extends AsyncDisposable {
-  /** Resolves when the server has accepted the message. @throws MailError */
+  /** Resolves when the server has accepted it. @throws MailError */
   send(mail: OutgoingMail): Promise<void>
 }
 
-/** The server did not accept a message. `message` may be shown to users; `cause` contains the server's reply. */
+/** `message` may be shown to users; `cause` contains the server's reply. */
 export class MailError extends Error {
   override readonly name = 'MailError'
-  /** The part that the server rejects permanently; null if a retry may help, or the operator must fix the cause. */
+  /** rejected permanently; null if a retry may help, or the operator must fix the cause */
   readonly refused: 'recipient' | 'message' | null
   readonly failure: 'dns' | 'connect' | 'tls' | 'timeout' | 'refused' | 'protocol'
   constructor(message: string, details: Pick<MailError, 'refused' | 'failure'> & ErrorOptions) {
@@ -45,7 +45,7 @@ const MAX_LINE_BYTES = 998
 /** nodemailer folds headers only at blanks, and a name may contain none. */
 const MAX_SUBJECT_CHARS = 250
 
-/** Creates a mailer with pooled connections to one server. File and URL access of nodemailer are off. */
+/** Pools connections to one server. File and URL access of nodemailer are off. */
 export function createMailer(options: MailerOptions): Mailer {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5_000
   const transport = createTransport({
@@ -91,7 +91,7 @@ function fittingSubject(subject: string): string {
   return chars.length <= MAX_SUBJECT_CHARS ? subject : `${chars.slice(0, MAX_SUBJECT_CHARS - 1).join('')}…`
 }
 
-/** Returns attached mail unchanged (RFC 2046 5.2.1), or as a base64 file if it cannot be sent unchanged. */
+/** Becomes a base64 file if it cannot be sent unchanged (RFC 2046 5.2.1). */
 function fittingAttachment(attachment: OutgoingMail['attachments'][number]): OutgoingMail['attachments'][number] {
   const isMessage = attachment.contentType === 'message/rfc822'
   if (!isMessage || isTransmittable(attachment.content)) return { ...attachment }
@@ -125,7 +125,7 @@ function toMailError(error: unknown): MailError {
   return new MailError(text, { refused: null, failure, cause: error })
 }
 
-/** @param command with this reply; nodemailer also names DATA for the reply to the end of the data */
+/** nodemailer also names DATA for the reply to the end of the data. */
 function refusedAt(command: string | undefined): MailError['refused'] {
   if (command === 'RCPT TO') return 'recipient'
   return command === 'DATA' ? 'message' : null

@@ -1,4 +1,4 @@
-/** Class of a failed delivery, for metrics and for the owner's list of attempts; it reveals nothing about addresses. */
+/** Reveals nothing about addresses: for metrics and the owner's list of attempts. */
 export type FailureClass =
   | 'config'
   | 'blocked'
@@ -22,7 +22,7 @@ export interface FailedOutcome {
   error: string
   failure: FailureClass
   retryAfterSeconds: number | null
-  /** True if a retry cannot help, also for a temporary failure such as a monthly limit. */
+  /** A retry cannot help, also for a temporary failure such as a monthly limit. */
   final: boolean
 }
 

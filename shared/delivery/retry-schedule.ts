@@ -28,11 +28,11 @@ export const webhookRetries: RetryPolicy = {
 export interface FailedAttempt {
   attempts: number
   retryAfterSeconds: number | null
-  /** uniform in [0, 1) */
+  /** in [0, 1) */
   random: number
 }
 
-/** Returns the delay in milliseconds; null when exhausted. Retry-After never shortens it or adds attempts. */
+/** Null when exhausted. Retry-After never shortens the delay or adds attempts. */
 export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number | null {
   const seconds = policy.delaysSeconds[failed.attempts - 1]
   if (seconds === undefined) return null
@@ -43,7 +43,7 @@ export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number
 
 const MAX_RETRY_AFTER_SECONDS = 24 * hour
 
-/** Returns Retry-After in seconds, 0 to one day; null when unreadable (RFC 9110 sections 10.2.3, 5.6.7). */
+/** Seconds, 0 to one day; null when unreadable (RFC 9110 sections 10.2.3, 5.6.7). */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? ''
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(httpDate(text, nowMs), nowMs)
@@ -74,7 +74,7 @@ function httpDate(text: string, nowMs: number): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** Completes a year of two digits: the latest matching year that is at most 50 years ahead (RFC 9110 section 5.6.7). */
+/** The latest matching year that is at most 50 years ahead (RFC 9110 section 5.6.7). */
 function fullYear(year: string, nowMs: number): string {
   if (year.length !== 2) return year
   const thisYear = new Date(nowMs).getUTCFullYear()
@@ -82,7 +82,7 @@ function fullYear(year: string, nowMs: number): string {
   return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury)
 }
 
-/** Returns milliseconds until the next attempt; null without another one. @param random uniform in [0, 1) */
+/** Null without another attempt. */
 export function nextAttemptInMs(
   policy: RetryPolicy,
   outcome: Outcome,

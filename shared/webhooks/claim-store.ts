@@ -8,7 +8,7 @@ import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
 import { pausedUntil } from './slots.ts'
 
-/** Lease of an attempt in flight. Longer than an attempt can take, so that only a dead process loses its claim. */
+/** Longer than an attempt can take, so that only a dead process loses its claim. */
 export const LEASE_MS = 60_000
 
 export interface LockedEndpoint {
@@ -16,10 +16,10 @@ export interface LockedEndpoint {
   organisationId: number
   env: ApiEnv
   url: string
-  /** DELETED endpoints are locked too, because their attempts in flight still have to end */
+  /** deleted endpoints are locked too, because their attempts in flight still have to end */
   isDeleted: boolean
   sealedSecret: string
-  /** null if there is none, or it has expired */
+  /** null if it has expired */
   sealedPreviousSecret: string | null
   health: EndpointHealth
 }
@@ -49,8 +49,8 @@ const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>({
 })
 
 /**
- * Locks endpoints in the order of their ids, so that two deliverers cannot wait for each other. The weaker lock leaves
- * those alone who only add deliveries. Ids without a row are left out.
+ * Locks in the order of ids, so that two deliverers cannot deadlock. The weaker lock does not block inserts of
+ * deliveries. Omits missing rows.
  */
 export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros): Promise<LockedEndpoint[]> {
   const rows = await query(
@@ -116,7 +116,7 @@ export interface AttemptRow {
   nextAttemptAt: Micros | null
 }
 
-/** Records attempts. A process that lost its lease only logs its request. @returns ids of changed deliveries */
+/** A process that lost its lease only logs its request. Returns ids of changed deliveries. */
 export async function recordAttempts(tx: Knex, attempts: readonly AttemptRow[], at: Micros): Promise<Set<string>> {
   if (attempts.length === 0) return new Set()
   const rows = await query<{ id: string }>(
@@ -158,11 +158,11 @@ export interface ClaimedDelivery {
   endpointId: string
   eventId: string
   eventType: string
-  /** the canonical payload, exactly as it is sent */
+  /** canonical, exactly as it is sent */
   body: string
-  /** number of this attempt, from 1; a process that lost its lease has an older number */
+  /** from 1; a process that lost its lease has an older number */
   n: number
-  /** attempts since the schedule last restarted, this one included */
+  /** since the schedule last restarted, this one included */
   round: number
 }
 
@@ -177,9 +177,8 @@ const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>({
 })
 
 /**
- * Claims the next deliveries of each endpoint, as far as its slots are free. The count is exact across processes,
- * because the endpoints' rows are locked. In strict order only the earliest open delivery of a deal is claimed. An
- * expired lease is an attempt whose process died: it is logged as interrupted.
+ * Claims as many as slots are free; exact across processes, because the endpoints' rows are locked. In strict order
+ * only the earliest open delivery of a deal is claimed. An expired lease is logged as interrupted.
  */
 export async function claimDue(
   tx: Knex,
@@ -229,7 +228,7 @@ const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 
   body: 'ev.body',
 })
 
-/** Returns the due deliveries of sandbox endpoints in the order of their events; at most `limit`. */
+/** In the order of their events. */
 export async function sandboxDue(
   tx: Knex,
   endpointIds: readonly string[],
@@ -244,7 +243,7 @@ export async function sandboxDue(
   )
 }
 
-/** Ends sandbox deliveries: stores the headers with which they would have been sent. */
+/** Stores the headers with which sandbox deliveries would have been sent. */
 export async function suppressSigned(
   tx: Knex,
   signed: readonly { id: string; headers: Record<string, string> }[],
@@ -261,9 +260,8 @@ export async function suppressSigned(
 }
 
 /**
- * Ends the deliveries of inactive endpoints that are not in flight: suppressed, which allows a replay, or cancelled if
- * the endpoint was deleted.
- * @returns how many
+ * Skips those in flight. Suppressed deliveries allow a replay; those of a deleted endpoint are cancelled. Returns
+ * their number.
  */
 export async function settleInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {
   if (endpointIds.length === 0) return 0

@@ -11,7 +11,7 @@ const MICROS_PER_HOUR = 3_600_000_000
 
 export interface EndedAttempt {
   outcome: Outcome
-  /** attempts since the schedule last restarted, this one included */
+  /** since the schedule last restarted, this one included */
   round: number
   random: number
   at: Micros
@@ -23,7 +23,7 @@ export interface Decision {
   health: EndpointHealth
 }
 
-/** Decides after one attempt: the delivery by the retry schedule, the endpoint by the duration of its failures. */
+/** The retry schedule decides about the delivery, the duration of failures about the endpoint. */
 export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision {
   const { outcome, at } = attempt
   if (outcome.result === 'delivered') {
@@ -58,7 +58,7 @@ function switchedOff(health: EndpointHealth, outcome: Outcome, at: Micros): Endp
   return isHopeless ? { ...health, state: 'DISABLED_FAILING', reason: 'FAILING' } : health
 }
 
-/** Returns true if the target policy refused the address: no attempt can succeed until the address changes. */
+/** No attempt can succeed until the address changes. */
 function isForbiddenAddress(outcome: Outcome): boolean {
   return outcome.result !== 'delivered' && (outcome.failure === 'blocked' || outcome.failure === 'config')
 }

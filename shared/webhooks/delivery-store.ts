@@ -34,10 +34,7 @@ const DELIVERY_COLUMNS = columns<Delivery>({
   finishedAt: 'd.finished_at',
 })
 
-/**
- * Lists the newest first.
- * @param page before: seq of the last one of the page before; readable: types of events, null is all
- */
+/** Newest first. `before` is the seq of the last row of the previous page; `readable` are event types, null is all. */
 export async function listDeliveries(
   db: Knex,
   endpointId: string,
@@ -55,10 +52,7 @@ export async function listDeliveries(
 
 const BODY_COLUMNS = columns<{ body: string }>({ body: 'ev.body' })
 
-/**
- * @param readable types of events; null is all
- * @returns undefined when its endpoint is not one of the scope's; those of deleted endpoints are still found
- */
+/** `readable` are event types; null is all. Also finds deliveries of deleted endpoints. */
 export async function findDelivery(
   db: Knex,
   { organisationId, env }: EndpointScope,
@@ -102,7 +96,7 @@ export async function listAttempts(db: Knex, deliveryId: string): Promise<Attemp
 
 const RESPONSE_COLUMNS = columns<{ response: Buffer | null }>({ response: 'response' })
 
-/** Returns the same with the beginning of each response, for the operator only. */
+/** Includes the beginning of each response, for the operator only. */
 export async function listAttemptsWithAnswers(
   db: Knex,
   deliveryId: string,
@@ -114,7 +108,7 @@ export async function listAttemptsWithAnswers(
   )
 }
 
-/** Makes one delivery due now and restarts its schedule; the caller has locked its endpoint. */
+/** Due now; the caller has locked the endpoint. */
 export async function restartDelivery(
   tx: Knex,
   enqueue: Enqueue,
@@ -129,21 +123,20 @@ export async function restartDelivery(
   await enqueue(deliveryDue, { endpointId: delivery.endpointId })
 }
 
-/** States from which a delivery may be replayed. Cancelled deliveries are final, and pending ones need no replay. */
+/** Cancelled deliveries are final, and pending ones need no replay. */
 export const REPLAYABLE = ['FAILED', 'EXHAUSTED', 'SUPPRESSED', 'DELIVERED'] as const
 
 export interface Replay {
   endpointId: string
-  /** occurrence of the event, inclusive; null for no bound */
+  /** when the event occurred, inclusive; null for no bound */
   from: Date | null
   to: Date | null
   states: readonly (typeof REPLAYABLE)[number][]
-  /** released per second, so that a repaired endpoint is not overloaded */
+  /** so that a repaired endpoint is not overloaded */
   perSecond: number
   limit: number
 }
 
-/** Counts the deliveries that a replay would make due, up to its limit. */
 export async function countReplayable(db: Knex, replay: Omit<Replay, 'perSecond'>): Promise<number> {
   const { endpointId, states, from, to, limit } = replay
   const rows = await query<{ count: number }>(
@@ -158,7 +151,6 @@ export async function countReplayable(db: Knex, replay: Omit<Replay, 'perSecond'
   return rows[0]?.count ?? 0
 }
 
-/** The results of an endpoint within the last day. */
 export interface EndpointRate {
   endpointId: string
   attempts: number
@@ -185,10 +177,7 @@ export async function listEndpointRates(db: Knex, endpointIds: readonly string[]
 
 const NEXT_ATTEMPTS_COLUMNS = columns<{ id: string; at: Date }>({ id: 'e.id', at: 'greatest(d.at, e.paused_until)' })
 
-/**
- * Returns the next attempt of endpoints with pending deliveries, by their ids: the earliest due time, and not before
- * the endpoint's pause ends.
- */
+/** By endpoint id: the earliest due time, and not before the endpoint's pause ends. */
 export async function listNextAttempts(db: Knex, endpointIds: readonly string[]): Promise<Map<string, Date>> {
   const rows = await query(
     db,
@@ -202,8 +191,8 @@ export async function listNextAttempts(db: Knex, endpointIds: readonly string[])
 }
 
 /**
- * Makes deliveries due again in the order of their events, at a limited rate; those of an earlier replay go first.
- * @returns their number; `limit` when there may be more
+ * In the order of their events, at a limited rate; those of an earlier replay go first. Returns `limit` when there
+ * may be more.
  */
 export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Replay): Promise<number> {
   const replayed = await execute(

@@ -5,7 +5,7 @@ import type { Micros } from '../time.ts'
 import { settleInactive } from './claim-store.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** The owner of endpoints: those of another organisation or environment are not found. */
+/** Endpoints of another organisation or environment are not found. */
 export interface EndpointScope {
   organisationId: number
   env: ApiEnv
@@ -35,7 +35,7 @@ export interface NewEndpoint extends EndpointScope {
   eventTypes: readonly string[]
   ordered: boolean
   sealedSecret: string
-  /** filters of the event types that it may receive, independent of its subscription; absent is all */
+  /** event types that it may receive, independent of its subscription; absent is all */
   readable?: readonly string[]
 }
 
@@ -54,7 +54,6 @@ export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<E
   return row
 }
 
-/** Counts the endpoints of a scope. */
 export async function countEndpoints(tx: Knex, { organisationId, env }: EndpointScope): Promise<number> {
   const [row] = await query<{ count: number }>(tx, `SELECT count(*) AS count FROM webhook_endpoints WHERE ${OWNED}`, [
     organisationId,
@@ -63,7 +62,7 @@ export async function countEndpoints(tx: Knex, { organisationId, env }: Endpoint
   return row?.count ?? 0
 }
 
-/** Returns endpoints in the order of creation, after one of them. */
+/** In the order of creation, after one of them. */
 export async function listEndpoints(
   db: Knex,
   scope: EndpointScope & { after: { createdAt: string; id: string } | null; limit: number },
@@ -91,7 +90,7 @@ export async function findEndpoint(
   return rows[0]
 }
 
-/** Returns the same with its row locked as the deliverer does, so that no delivery is claimed or recorded meanwhile. */
+/** Uses the deliverer's lock, so that no delivery is claimed or recorded meanwhile. */
 export async function lockEndpoint(
   tx: Knex,
   { organisationId, env }: EndpointScope,
@@ -146,7 +145,7 @@ export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
   )
 }
 
-/** Disables or deletes an endpoint; its open deliveries are suppressed, which allows a replay, or cancelled. */
+/** Suppressed deliveries allow a replay; those of a deleted endpoint are cancelled. */
 export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'DELETED', at: Micros): Promise<void> {
   await execute(
     tx,
@@ -156,7 +155,7 @@ export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'D
   await settleInactive(tx, [id], at)
 }
 
-/** Replaces the secret. The new one signs at once; the old one signs too for some more seconds. */
+/** The new secret signs at once; the old one signs too for some more seconds. */
 export async function rotateEndpointSecret(
   tx: Knex,
   id: string,
@@ -199,7 +198,6 @@ const ENDPOINT_LISTING_COLUMNS = columns<EndpointListing>({
   since: 'e.updated_at',
 })
 
-/** Endpoints that are not active, those switched off by the service first. */
 export async function listInactive(db: Knex): Promise<EndpointListing[]> {
   return await query(
     db,
@@ -210,7 +208,7 @@ export async function listInactive(db: Knex): Promise<EndpointListing[]> {
 
 const ENDPOINT_SCOPE_COLUMNS = columns<EndpointScope>({ organisationId: 'organisation_id', env: 'env' })
 
-/** Returns the scope of an endpoint of any organisation, for the operator. */
+/** Of any organisation, for the operator. */
 export async function scopeOfEndpoint(db: Knex, id: string): Promise<EndpointScope | undefined> {
   const rows = await query(
     db,

@@ -2,10 +2,7 @@ import type { Breaker } from '../delivery/circuit-breaker.ts'
 import type { ApiEnv } from '../environment.ts'
 import type { Micros } from '../time.ts'
 
-/**
- * The owner sets DISABLED; the service sets DISABLED_FAILING after long failure or a 410, and BLOCKED for a refused
- * address. Events for an inactive endpoint are stored for replay.
- */
+/** The owner sets DISABLED; the service sets the others. Events for an inactive endpoint are stored for replay. */
 export type EndpointState = 'ACTIVE' | 'DISABLED' | 'DISABLED_FAILING' | 'BLOCKED'
 
 /** FAILING: long failure. GONE: response 410. ADDRESS: refused by the target policy. */
@@ -16,7 +13,7 @@ export interface EndpointHealth {
   reason: SwitchedOffReason | null
   breaker: Breaker
   failures: number
-  /** start of the current series of failures; null when healthy */
+  /** null when healthy */
   failingSince: Micros | null
   lastSuccessAt: Micros | null
 }

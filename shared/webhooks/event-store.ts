@@ -3,7 +3,7 @@ import { columns, query, typed } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 
-/** `body` is the canonical payload: the exact bytes of each delivery. */
+/** `body` is canonical: the exact bytes of each delivery. */
 export interface StoredPayload {
   id: string
   body: string
@@ -20,7 +20,7 @@ export interface EventPage extends EndpointScope {
 
 const STORED_PAYLOAD_COLUMNS = columns<StoredPayload>({ id: 'id', body: 'body', occurredAt: 'occurred_at' })
 
-/** Returns the events of an organisation, newest first, with or without subscribers. */
+/** Newest first, with or without subscribers. */
 export async function listEvents(db: Knex, page: EventPage): Promise<StoredPayload[]> {
   return await query(
     db,
@@ -45,14 +45,13 @@ export async function listEvents(db: Knex, page: EventPage): Promise<StoredPaylo
   )
 }
 
-/** A delivery that the sandbox stored and did not send. */
 export interface SignedDelivery {
   id: string
   eventId: string
   endpointId: string
   url: string
   state: DeliveryState
-  /** null until it is signed, shortly after the event */
+  /** null until signed, shortly after the event */
   headers: Record<string, string> | null
 }
 

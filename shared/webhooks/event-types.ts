@@ -1,6 +1,6 @@
 import type { Family } from '../tenancy/oauth/families.ts'
 
-/** Event types with their descriptions (docs/spec/transparency.md#webhook-delivery). */
+/** See docs/spec/transparency.md#webhook-delivery. */
 export const EVENT_TYPES = {
   'acceptance.disputed': 'A buyer disputed or rejected a receivable',
   'acceptance.recorded': 'An acceptance of a receivable was recorded',
@@ -49,14 +49,14 @@ export function filtersMatching(type: string): string[] {
   return [ALL_EVENTS, ...groups, type]
 }
 
-/** Returns true for events about deliveries, which trigger no further event. */
+/** Events about deliveries trigger no further event. */
 export function isOperational(type: string): boolean {
   return type.startsWith('webhook.')
 }
 
 type Group<Type extends string> = Type extends `${infer Name}.${string}` ? Name : never
 
-/** A client needs one of these families to read the events of a group; null: every client may read them. */
+/** A client needs one of these families; null: every client may read the group. */
 const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readonly Family[] | null>> = {
   acceptance: ['acceptance', 'risk-signals'],
   agents: ['agents'],
@@ -74,7 +74,7 @@ const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readon
   webhook: null,
 }
 
-/** Returns filters for the groups of events that a client with these families may read, for example `kyb.*`. */
+/** For example `kyb.*`. */
 export function readableGroups(families: readonly Family[]): string[] {
   return Object.entries(FAMILIES_OF_GROUP)
     .filter(([, needed]) => needed === null || needed.some((family) => families.includes(family)))

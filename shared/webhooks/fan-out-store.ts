@@ -5,7 +5,7 @@ import type { Enqueue } from '../platform/broker/outbox.ts'
 import { columns, query, typed } from '../platform/database/sql.ts'
 import { filtersMatching, TEST_EVENT } from './event-types.ts'
 
-/** Longer than a message usually waits for a deliverer: the sweeper sends another one only afterwards. */
+/** Longer than a message usually waits; the sweeper sends another one only afterwards. */
 const QUEUED_SECONDS = 15
 
 export interface StoredEvent {
@@ -19,8 +19,8 @@ export interface StoredEvent {
 const DELIVERIES_COLUMNS = columns<{ endpointId: string; state: string }>({ endpointId: 'endpoint_id', state: 'state' })
 
 /**
- * Creates one delivery for each endpoint that is subscribed to the event, in the event's own transaction, with a
- * message for each that must be sent. Deliveries of inactive endpoints are stored for replay.
+ * In the event's transaction, with a message for each that must be sent. Deliveries of inactive endpoints are stored
+ * for replay.
  */
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
@@ -43,7 +43,7 @@ export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: Stor
   }
 }
 
-/** Creates a delivery of one event to one endpoint, independent of its filter: for tests that the owner requests. */
+/** Ignores the endpoint's filter: for tests that the owner requests. */
 export async function scheduleDelivery(
   tx: Knex,
   enqueue: Enqueue,
@@ -59,9 +59,8 @@ export async function scheduleDelivery(
 }
 
 /**
- * Marks due deliveries as queued again: for each endpoint at most its number of slots, and none while its breaker is
- * open. Steps from endpoint to endpoint through the index, so that a long backlog of one costs nothing.
- * @returns an endpoint id for each delivery; concurrent sweepers never return the same one
+ * Marks at most its number of slots per endpoint, and none while its breaker is open. Steps from endpoint to endpoint
+ * through the index, so that a long backlog of one costs nothing. Concurrent sweepers never return the same delivery.
  */
 export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number, limit: number): Promise<string[]> {
   const rows = await query<{ endpointId: string }>(
@@ -103,12 +102,11 @@ export async function inactiveWithOpen(db: Knex): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The size of the backlog, for metrics and the operator. */
 export interface Backlog {
   due: number
-  /** seconds for which the oldest of them has been due; 0 if none is */
+  /** due time of the oldest; 0 if none is due */
   oldestSeconds: number
-  /** deliveries that have not ended, including the due ones */
+  /** not ended, including the due ones */
   open: number
 }
 

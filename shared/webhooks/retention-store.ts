@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
 import { execute } from '../platform/database/sql.ts'
 
-/** Retention of deliveries and their attempts, in days; until then they can be replayed. */
+/** Until then deliveries can be replayed. */
 export const DELIVERY_DAYS = 90
 export const ANSWER_DAYS = 30
 
-/** Deletes expired deliveries that have ended; their events stay. @returns their number */
+/** They have ended; their events stay. Returns their number. */
 export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,
@@ -16,7 +16,7 @@ export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promis
   )
 }
 
-/** Deletes the stored responses of old attempts; the attempts stay. @returns their number */
+/** The attempts stay. Returns their number. */
 export async function pruneAnswers(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,

@@ -13,12 +13,12 @@ export interface MessageToSign {
   body: string
 }
 
-/** Returns `x-signature`: hex HMAC-SHA256 of the body (docs/spec/transparency.md#webhook-payload). */
+/** Hex HMAC-SHA256 of the body (docs/spec/transparency.md#webhook-payload). */
 export function bodySignature(key: Buffer, body: string): string {
   return createHmac('sha256', key).update(body, 'utf8').digest('hex')
 }
 
-/** Returns `v1,` and base64 of the HMAC-SHA256 over `id.timestamp.body` (Standard Webhooks 1.0.0). */
+/** `v1,` and base64 of the HMAC-SHA256 over `id.timestamp.body` (Standard Webhooks 1.0.0). */
 export function standardSignature(key: Buffer, { id, timestamp, body }: MessageToSign): string {
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`, 'utf8').digest('base64')}`
 }
@@ -35,15 +35,15 @@ export function signatureHeaders(keys: SigningKeys, message: MessageToSign): Rec
 }
 
 const PREFIX = 'whsec_'
-/** Bytes of a new secret; Standard Webhooks allows 24 to 64. */
+/** Standard Webhooks allows 24 to 64. */
 export const SECRET_BYTES = 32
 
-/** Formats a secret as `whsec_` and base64; the HMAC key is the decoded base64. */
+/** `whsec_` and base64; the HMAC key is the decoded base64. */
 export function formatSecret(bytes: Uint8Array): string {
   return PREFIX + Buffer.from(bytes).toString('base64')
 }
 
-/** Returns the HMAC key of a secret. A secret without the prefix is itself the key, in UTF-8. */
+/** A secret without the prefix is itself the key, in UTF-8. */
 export function secretKeyOf(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8')
 }

@@ -2,9 +2,9 @@ import { admit } from '../delivery/circuit-breaker.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
-/** Concurrent attempts per endpoint, over all processes (docs/spec/transparency.md#webhook-delivery). */
+/** Over all processes (docs/spec/transparency.md#webhook-delivery). */
 export const SLOTS = 4
-/** After this many failures an endpoint has one slot, because each attempt may last until its deadline. */
+/** Then an endpoint has one slot, because each attempt may last until its deadline. */
 const DOUBTFUL_AFTER = 3
 
 export interface Slots {
@@ -13,7 +13,7 @@ export interface Slots {
   health: EndpointHealth
 }
 
-/** Returns how many concurrent attempts an endpoint may have now; 0 while its breaker is open or it is not active. */
+/** 0 while the breaker is open or the endpoint is not active. */
 export function slotsOf(health: EndpointHealth, at: Micros): Slots {
   if (health.state !== 'ACTIVE') return { count: 0, health }
   const { pass, breaker } = admit(health.breaker, toMillis(at))
@@ -22,7 +22,7 @@ export function slotsOf(health: EndpointHealth, at: Micros): Slots {
   return { count: isCareful ? 1 : SLOTS, health: { ...health, breaker } }
 }
 
-/** Returns the end of the breaker's pause; null when it is closed or half-open. */
+/** Null when the breaker is closed or half-open. */
 export function pausedUntil({ breaker }: EndpointHealth): Micros | null {
   return breaker.phase === 'open' ? microsOfMillis(breaker.untilMs) : null
 }

@@ -14,7 +14,6 @@ export interface DomainEvent {
   occurredAt: string
 }
 
-/** The payload of a webhook: the contract's members and the event's id. */
 export interface EventPayload {
   id: string
   event: string
@@ -28,12 +27,12 @@ export interface EventPayload {
 export interface AnchoredEvent {
   id: string
   payload: EventPayload
-  /** the canonical payload: the exact bytes of each delivery, which are signed */
+  /** canonical: the exact bytes of each delivery, which are signed */
   body: string
   entry: Uint8Array
 }
 
-/** @param id random, so that the payload's hash cannot be guessed */
+/** `id` is random, so that the payload's hash cannot be guessed. */
 export function anchorEvent(id: string, event: DomainEvent): AnchoredEvent {
   const object = {
     id,

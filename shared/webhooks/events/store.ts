@@ -6,10 +6,7 @@ import { insertEntry } from '../../transparency/anchoring/store.ts'
 import { scheduleDeliveries } from '../fan-out-store.ts'
 import { anchorEvent, type DomainEvent, type EventPayload } from './event.ts'
 
-/**
- * Stores an event, its anchor and its deliveries in the caller's transaction. @param writes the same transaction for
- * statements without a result
- */
+/** Includes its anchor and deliveries. `writes` is for statements without a result. */
 export async function recordEvent(
   tx: Knex.Transaction,
   enqueue: Enqueue,

@@ -9,20 +9,20 @@ import { note } from './note.ts'
 
 const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
 
-/** Returns true if a single delivery can be retried. A delivered one is sent again only by a replay. */
+/** A delivered one is sent again only by a replay. */
 export function isRetryable({ state }: Pick<Delivery, 'state'>): boolean {
   return RETRYABLE.has(state)
 }
 
-/** Throws the same error for a missing delivery and for one of another organisation. @throws NotFoundError */
+/** The same error for a missing delivery and for one of another organisation. */
 export function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
   if (!delivery) throw new NotFoundError('delivery not found')
   return delivery
 }
 
 /**
- * Retries a delivery now. @param readable event types; null for all
- * @throws NotFoundError; ConflictError when it has ended, or its endpoint is not active
+ * `readable` are event types; null for all. @throws NotFoundError; ConflictError when it has ended, or its endpoint
+ * is not active
  */
 export async function retryDelivery(
   tx: Knex,
@@ -52,8 +52,8 @@ export interface EndpointReplay
 }
 
 /**
- * Makes deliveries of an endpoint due again. @returns their number; the limit when there may be more
- * @throws NotFoundError; ConflictError while the endpoint is not active
+ * Returns the number; the limit when there may be more. @throws NotFoundError; ConflictError while the endpoint is
+ * not active
  */
 export async function replayEndpoint(
   tx: Knex,

@@ -33,8 +33,8 @@ import { note } from './note.ts'
 const MAX_ENDPOINTS = 100
 
 /**
- * Registers an endpoint with a checked address (`examineTarget`). @returns it with its secret, shown only once
- * @throws ConflictError when the organisation has the maximum number of endpoints
+ * The address is checked (`examineTarget`); the secret is shown only once. @throws ConflictError at the
+ * organisation's maximum number of endpoints
  */
 export async function registerEndpoint(
   tx: Knex,
@@ -56,7 +56,7 @@ export async function registerEndpoint(
   return { endpoint, secret }
 }
 
-/** Changes an endpoint. The caller has checked a new address with `examineTarget`. @throws NotFoundError */
+/** The caller has checked a new address with `examineTarget`. @throws NotFoundError */
 export async function editEndpoint(
   tx: Knex,
   actor: Actor,
@@ -68,7 +68,7 @@ export async function editEndpoint(
   return changed
 }
 
-/** Deletes an endpoint and cancels its open deliveries. @throws NotFoundError */
+/** Cancels its open deliveries. @throws NotFoundError */
 export async function removeEndpoint(
   tx: Knex,
   actor: Actor,
@@ -80,7 +80,7 @@ export async function removeEndpoint(
   await note(tx, actor, scope.organisationId, 'webhook.deleted', endpoint.url)
 }
 
-/** Enables an endpoint with a checked address. `releasePaused` sends its stored events. @throws NotFoundError */
+/** The address is checked. `releasePaused` sends its stored events. @throws NotFoundError */
 export async function switchOnEndpoint(
   tx: Knex,
   actor: Actor,
@@ -97,7 +97,7 @@ export async function switchOnEndpoint(
   return { ...endpoint, state: 'ACTIVE', reason: null, failures: 0 }
 }
 
-/** Disables an endpoint; events for it are stored and can be replayed. @throws NotFoundError */
+/** Events for it are stored and can be replayed. @throws NotFoundError */
 export async function switchOffEndpoint(
   tx: Knex,
   actor: Actor,
@@ -110,7 +110,7 @@ export async function switchOffEndpoint(
   return { ...endpoint, state: 'DISABLED', reason: null }
 }
 
-/** Replaces the secret; the old one also signs until the overlap ends. @throws NotFoundError */
+/** The old secret also signs until the overlap ends. @throws NotFoundError */
 export async function rotateSecret(
   tx: Knex,
   actor: Actor,
@@ -124,7 +124,7 @@ export async function rotateSecret(
   return { endpoint, secret }
 }
 
-/** Sends `webhook.test` to this endpoint only. @throws NotFoundError; ConflictError while it is not active */
+/** Sends to this endpoint only. @throws NotFoundError; ConflictError while it is not active */
 export async function testEndpoint(
   tx: Knex.Transaction,
   actor: Actor,
@@ -143,8 +143,8 @@ export async function testEndpoint(
 }
 
 /**
- * Checks an address (docs/spec/transparency.md#webhook-endpoints); each connection checks it again.
- * @returns the error, without the resolved address; null when deliveries are possible
+ * Each connection checks the address again (docs/spec/transparency.md#webhook-endpoints). The error does not contain
+ * the resolved address; null when deliveries are possible.
  */
 export async function urlRefusal(
   url: string,

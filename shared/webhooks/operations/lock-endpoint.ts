@@ -3,7 +3,7 @@ import { ConflictError, NotFoundError } from '../../errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { type EndpointScope, lockEndpoint } from '../endpoint-store.ts'
 
-/** Throws the same error for a missing endpoint and for one of another organisation. @throws NotFoundError */
+/** The same error for a missing endpoint and for one of another organisation. */
 export function found(endpoint: Endpoint | undefined): Endpoint {
   if (!endpoint) throw new NotFoundError('endpoint not found')
   return endpoint
