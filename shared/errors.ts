@@ -19,26 +19,25 @@ export type ErrorCode =
   | 'UPSTREAM_UNAVAILABLE'
   | 'SERVICE_UNAVAILABLE'
 
-/** An error with a stable code. Callers see only DomainErrors; any other error is a 500. */
+/** Callers see only DomainErrors; any other error is a 500. */
 export abstract class CodedError extends Error {
   abstract readonly code: string
 }
 
-/** An error that a caller may see. It does not depend on HTTP: `ingress/errors.ts` turns its code into a status and a body. */
+/** A caller may see it. Does not depend on HTTP: `ingress/errors.ts` maps its code. */
 export abstract class DomainError extends CodedError {
   abstract override readonly code: ErrorCode
   /** seconds until a retry can succeed; null if a retry does not help */
   readonly retryAfterSeconds: number | null = null
 }
 
-/** A rule that a member of the request breaks. `path` is the member as the caller wrote it: `steps[0].wait`. */
+/** `path` is the member as the caller wrote it: `steps[0].wait`. */
 export interface FieldError {
   path: string
   code: FieldCode
   message: string
 }
 
-/** The request is not valid. Each message names its member. */
 export class ValidationError extends DomainError {
   readonly code = 'VALIDATION_ERROR'
   readonly errors: readonly FieldError[]
@@ -48,12 +47,11 @@ export class ValidationError extends DomainError {
   }
 }
 
-/** The object does not exist or is not visible to this caller; both must look alike. */
+/** Missing and invisible objects must look alike. */
 export class NotFoundError extends DomainError {
   readonly code = 'NOT_FOUND'
 }
 
-/** Credentials are missing or not valid. */
 export class UnauthorizedError extends DomainError {
   readonly code = 'UNAUTHORIZED'
 }
@@ -63,10 +61,9 @@ export class ForbiddenError extends DomainError {
   readonly code = 'FORBIDDEN'
 }
 
-/** The state of the object does not allow the operation. */
 export class ConflictError extends DomainError {
   readonly code = 'CONFLICT'
-  /** the members of the request that contradict the state; may be empty */
+  /** may be empty */
   readonly errors: readonly FieldError[]
   constructor(message: string, errors: readonly FieldError[] = []) {
     super(message)
@@ -84,11 +81,10 @@ export class UnavailableError extends DomainError {
   }
 }
 
-/** The caller exceeded a limit. */
 export class RateLimitedError extends DomainError {
   readonly code = 'RATE_LIMITED'
   override readonly retryAfterSeconds: number
-  /** the limit that is reached, if several apply */
+  /** if several apply */
   readonly errors: readonly FieldError[]
   constructor(message: string, retryAfterSeconds: number, errors: readonly FieldError[] = []) {
     super(message)
@@ -97,17 +93,17 @@ export class RateLimitedError extends DomainError {
   }
 }
 
-/** A message that cannot succeed on a retry: the worker runtime dead-letters it at once. */
+/** Cannot succeed on a retry: the worker runtime dead-letters the message at once. */
 export class PermanentError extends CodedError {
   readonly code = 'PERMANENT'
 }
 
-/** A consumer key or webhook secret is not configured on our side: the contract's narrow meaning of 503. */
+/** The contract's narrow meaning of 503: a consumer key or webhook secret is missing on our side. */
 export class NotConfiguredError extends DomainError {
   readonly code = 'SERVICE_UNAVAILABLE'
 }
 
-/** One error that lists several; its message is the first one's. */
+/** The message is that of the first one. */
 export function validationError(errors: readonly FieldError[]): ValidationError {
   return new ValidationError(errors[0]?.message ?? 'the request is not valid', errors)
 }

@@ -1,6 +1,6 @@
 /**
- * Codes of `errors[].code`, one per meaning (docs/spec/risk-signals.md#validation-codes). Cells of uploaded files and
- * refused presentations have their own lists, because they do not describe a member of a request.
+ * One code per meaning (docs/spec/risk-signals.md#validation-codes). Cells of uploaded files and refused
+ * presentations have their own lists, because they describe no member of a request.
  */
 export const FIELD_CODES = {
   values: [
@@ -47,7 +47,6 @@ export const FIELD_CODES = {
     'NUMBER_OUT_OF_RANGE',
     'NUMBER_NOT_EXACT',
   ],
-  /** rules of an identifier that a value breaks */
   identifiers: [
     'LENGTH',
     'STATE_CODE',
@@ -61,7 +60,6 @@ export const FIELD_CODES = {
     'YEAR',
     'CLASS_CODE',
   ],
-  /** why a URL is refused */
   urls: ['NOT_A_URL', 'SCHEME', 'CREDENTIALS', 'PORT', 'PLAIN_HTTP', 'PRIVATE_ADDRESS', 'UNRESOLVABLE'],
   /** of a 409: the state that does not allow the operation (docs/risk-signals.md#which-error-codes-are-there) */
   states: [

@@ -1,14 +1,12 @@
 declare const unit: unique symbol
 
 /**
- * Instants and durations in whole microseconds, the resolution of PostgreSQL's timestamptz; instants since the Unix
- * epoch. A number is exact until the year 2255. The type accepts a plain number, for sums and rows, but no other unit.
- * Only this file converts units.
+ * Whole microseconds as in timestamptz, since the Unix epoch; exact until the year 2255. The type accepts a plain
+ * number, but no other unit. Only this file converts units.
  */
 export type Micros = number & { readonly [unit]?: 'microseconds' }
-/** Milliseconds, with a fraction if converted from microseconds. */
+/** A fraction is possible after a conversion. */
 export type Millis = number & { readonly [unit]?: 'milliseconds' }
-/** Seconds, with a fraction if converted from microseconds. */
 export type Seconds = number & { readonly [unit]?: 'seconds' }
 
 const PER_MILLI = 1000
@@ -16,9 +14,7 @@ const PER_SECOND = 1_000_000
 
 let wallAtZero = 0
 
-/**
- * Returns the wall clock. Its microseconds come from the monotonic clock, which is synchronized when the two differ.
- */
+/** Microseconds come from the monotonic clock, which is synchronized when the two differ. */
 export function nowMicros(): Micros {
   const wall = Date.now() * PER_MILLI
   const monotonic = Math.floor(monotonicMicros())
@@ -28,7 +24,7 @@ export function nowMicros(): Micros {
   return wall
 }
 
-/** Time since the process started, of a clock that cannot be adjusted; not rounded. */
+/** Since the process started; the clock cannot be adjusted. */
 export function monotonicMicros(): Micros {
   return performance.now() * PER_MILLI
 }
@@ -53,7 +49,7 @@ export function toMillis(micros: Micros): Millis {
   return micros / PER_MILLI
 }
 
-/** As bigint, because a number cannot represent it. */
+/** A number cannot represent it. */
 export function toNanos(at: Micros): bigint {
   return BigInt(at) * BigInt(PER_MILLI)
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { FieldError } from './errors.ts'
 import type { FieldCode } from './field-codes.ts'
 
-/** A rule that a value breaks. `problem` follows the name of the member: "must be a string". */
+/** `problem` follows the name of the member: "must be a string". */
 export interface Fault {
   path: string
   code: FieldCode
@@ -11,12 +11,10 @@ export interface Fault {
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] }
 
-/** Maximum number of unknown members that an error lists. */
 const MAX_LISTED = 100
-/** Maximum number of characters of an unknown member in an error. */
 const MAX_NAME = 100
 
-/** Parses a value. Texts of the schema library never reach a fault. */
+/** Texts of the schema library never reach a fault. */
 export function checkValue<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
   // `error` is used for issues without a separate message; with `input`, an absent member differs from a wrong one.
   const parsed = schema.safeParse(value, { error: problemOf, reportInput: true })
@@ -24,17 +22,17 @@ export function checkValue<Schema extends z.ZodType>(schema: Schema, value: unkn
   return { ok: false, faults: parsed.error.issues.flatMap((issue) => faultsOf(issue, [])) }
 }
 
-/** Names the member in each message. @param whole name of the value itself, for faults without a path */
+/** `whole` names the value itself, for faults without a path. */
 export function fieldErrors(faults: readonly Fault[], whole: string): FieldError[] {
   return faults.map(({ path, code, problem }) => ({ path, code, message: `${path || whole} ${problem}` }))
 }
 
-/** The options of a refinement: the code of the rule, and the problem as it follows the name of the member. */
+/** The problem follows the name of the member. */
 export function rule(code: FieldCode, problem: string): { params: { code: FieldCode }; message: string } {
   return { params: { code }, message: problem }
 }
 
-/** Formats a path as in `policy.steps[0].wait`. */
+/** `policy.steps[0].wait` */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
@@ -61,8 +59,8 @@ function faultsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Fault[
 type Issues = readonly z.core.$ZodIssue[]
 
 /**
- * Returns the faults of the form that the value comes closest to: the right type first, then the fewest unknown
- * members, then the earliest form. Forms that fail as a whole are listed: "must be a string or a number".
+ * Uses the form that the value comes closest to: the right type first, then the fewest unknown members, then the
+ * earliest form. Forms that fail as a whole are listed: "must be a string or a number".
  */
 function unionFaults(forms: readonly Issues[], base: readonly PropertyKey[]): Fault[] {
   const path = pathText(base)
@@ -92,7 +90,7 @@ function codeOf(issue: z.core.$ZodIssue): FieldCode {
   return 'FORMAT'
 }
 
-/** Returns the code that `rule` wrote; a rule without one is about the form. */
+/** A rule without a code is about the form. */
 function customCode(params: Record<string, unknown> | undefined): FieldCode {
   // Only `rule` writes this member.
   return (params?.code as FieldCode | undefined) ?? 'FORMAT'
@@ -118,7 +116,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'a URL',
 }
 
-/** Describes an issue that the schema gives no message for. */
 function problemOf(issue: z.core.$ZodRawIssue): string {
   if (isAbsent(issue) && issue.code !== 'invalid_union') return 'is required'
   switch (issue.code) {
@@ -145,7 +142,7 @@ function problemOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Returns true if the member is missing; a discriminator is a member of the input of its issue. */
+/** A discriminator is a member of the input of its issue. */
 function isAbsent({ code, input, discriminator }: { code: string; input?: unknown; discriminator?: unknown }): boolean {
   if (code === 'invalid_type' || code === 'invalid_value') return input === undefined
   if (code !== 'invalid_union' || typeof discriminator !== 'string') return false
