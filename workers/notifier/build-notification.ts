@@ -24,14 +24,14 @@ import { type Claim, decryptConfig, type NotifierContext } from './context.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
-/** Lines of the overview in a mail. Checks that are down come first. */
+/** Checks that are down come first. */
 const MAX_LINES = 200
 const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
 
-/** The part of the context that building needs without a database. */
+/** Building needs only this part without a database. */
 type SiteContext = Pick<NotifierContext, 'config' | 'secrets' | 'now'>
 
-/** Builds the notification of a claimed row. Returns null if its check was deleted. */
+/** Returns null if the check was deleted. */
 export async function buildNotification(context: NotifierContext, claim: Claim): Promise<Notification | null> {
   const { claimed, integration } = claim
   const { flipId, checkId, incidentId, what, summary } = claimed
@@ -62,8 +62,7 @@ export async function buildNotification(context: NotifierContext, claim: Claim):
 }
 
 /**
- * Returns what only a mail to a member of the project contains: the state of all its checks, and the member's time zone.
- * Returns null if the recipient is not known to be a member.
+ * Returns null unless the recipient is known to be a member of the project: only members get the state of all checks.
  */
 async function memberDetails(
   context: NotifierContext,
@@ -83,14 +82,13 @@ async function memberDetails(
   return { overview: ordered.slice(0, MAX_LINES), timeZone: reader.tz }
 }
 
-/** Builds a message about several checks, from the text that was stored with it. */
 function summaryNotification(context: SiteContext, claim: Claim, summary: Summary): Notification {
   const subject = { ...testSubject(context, claim.claimed.status), check: testCheck(summary.title) }
   const notification = notificationOf(context, claim, subject)
   return { ...notification, reason: '', urls: { ...notification.urls, check: summary.link }, summary }
 }
 
-/** Builds the test message of a webhook that is not stored, so that it has no page and no row. */
+/** The webhook is not stored, so the message has no page and no row. */
 export function trialNotification(
   context: SiteContext,
   { trialId, status }: { trialId: string; status: 'up' | 'down' },
@@ -105,7 +103,6 @@ interface Subject {
   check: AssignedCheck
   lastPing: NotifiedPing | null
   incident: IncidentForSending | null
-  /** number of checks that depend on this one */
   dependents: number
 }
 
@@ -119,7 +116,6 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
   return { at: upAt ?? downAt, reason: '', checkId, downSince: downAt }
 }
 
-/** The parts of a claim that a message contains. */
 interface Source {
   claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
   integration: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
@@ -181,7 +177,7 @@ function alertLinks(
   }
 }
 
-/** Returns the link that ends the mails of an integration. It is signed because it works without signing in. */
+/** Signed, because the link works without signing in. */
 export function unsubscribeUrl(
   { config, secrets }: Pick<NotifierContext, 'config' | 'secrets'>,
   { uuid }: Pick<IntegrationForSending, 'uuid'>,
@@ -190,7 +186,7 @@ export function unsubscribeUrl(
   return `${config.publicUrl}/integrations/${uuid}/unsubscribe/${signature}`
 }
 
-/** Returns an invented check for a test message, so that the message is not mistaken for an outage. */
+/** An invented check, so that a test is not mistaken for an outage. */
 function testCheck(name: string): AssignedCheck {
   return {
     ...DEFAULT_SETTINGS,

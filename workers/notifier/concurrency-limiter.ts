@@ -1,25 +1,23 @@
-/** Concurrent attempts at one target. */
 const PER_TARGET = 32
-/** Concurrent attempts of one project at one target, so that other projects always find a slot. */
+/** Other projects always find a slot at the target. */
 const PER_PROJECT = 24
-/** Attempts of one project that wait for one target. */
+/** waiting for one target */
 const MAX_WAITING_PER_PROJECT = 1_000
-/** Attempts that wait for all targets. Below the prefetch of the consumer, so that it never stops. */
+/** For all targets. Below the prefetch of the consumer, so that it never stops. */
 const MAX_WAITING = 2_000
-/** Attempts of one project that may wait for a target even if other projects have reached a limit. */
+/** A project may have so many even if other projects have reached a limit. */
 const ALWAYS_WAITING = 4
 /** Wait and attempt together must fit into the lease of the notification. */
 const MAX_WAIT_MS = 25_000
 /** The sweeper looks for due notifications every second. A target that recovers must not wait for hours. */
 const RETRY_MS = { min: 1_000, max: 300_000 }
 
-/** A slot, to be released after the attempt; or the time after which to retry, because too many attempts wait. */
+/** Release the slot after the attempt; `retryInMs` means that too many attempts wait. */
 export type Acquired = { release: () => void } | { retryInMs: number }
 
 /**
- * Limits concurrent attempts per target, so that a slow target cannot use all attempts of the process. Waiting projects
- * get free slots round-robin. Attempts that would wait longer than the limit are rejected. Their retry times are spaced by
- * the target's throughput.
+ * A slow target cannot use all attempts of the process. Waiting projects get free slots round-robin. Rejects attempts
+ * that would wait too long; their retry times are spaced by the target's throughput.
  */
 export class ConcurrencyLimiter {
   readonly #targets = new Map<string, Target>()
@@ -27,7 +25,7 @@ export class ConcurrencyLimiter {
   readonly #maxWaitMs: number
   readonly #now: () => number
 
-  /** @param now monotonic milliseconds */
+  /** `now` is in monotonic milliseconds. */
   constructor(maxWaitMs = MAX_WAIT_MS, now: () => number = () => performance.now()) {
     this.#maxWaitMs = maxWaitMs
     this.#now = now
@@ -48,7 +46,7 @@ export class ConcurrencyLimiter {
 interface Project {
   active: number
   waiting: ((acquired: Acquired) => void)[]
-  /** latest retry time that was given out, in monotonic milliseconds */
+  /** given out, in monotonic milliseconds */
   lastRetryAt: number
 }
 
@@ -61,7 +59,6 @@ interface TargetContext {
 }
 
 class Target {
-  /** in the order in which they get the next free slots */
   readonly #projects = new Map<number, Project>()
   readonly #throughput = new Throughput()
   readonly #context: TargetContext
@@ -140,7 +137,6 @@ class Target {
     }
   }
 
-  /** Gives free slots to the waiting projects, round-robin. */
   #startWaiting(): void {
     for (const [projectId, project] of this.#projects) {
       if (this.#active >= PER_TARGET) return
@@ -159,22 +155,22 @@ class Target {
   }
 }
 
-/** Time constant of the exponential decay of older measurements. */
+/** for the exponential decay of older measurements */
 const DECAY_MS = 2_000
-/** Measurement with which a new target starts: 240 attempts in 200 ms. */
+/** A new target starts with 240 attempts in 200 ms. */
 const FIRST_GUESS = { busyMs: 200, ended: 240 }
 
 /**
- * Measures the time between the ends of two attempts while others wait. The duration of an attempt is less accurate: in
- * a burst most of it is the notifier's own work, so a fast target would look slow.
+ * Uses the time between the ends of two attempts while others wait. The duration of an attempt is less accurate: in a
+ * burst most of it is the notifier's own work.
  */
 class Throughput {
   #busyMs = FIRST_GUESS.busyMs
   #ended = FIRST_GUESS.ended
-  /** time since which attempts wait and none has ended; null while none waits */
+  /** attempts wait and none has ended since; null while none waits */
   #since: number | null = null
 
-  /** @param now monotonic milliseconds, here and below */
+  /** `now` is in monotonic milliseconds, here and below. */
   attemptWaits(now: number): void {
     this.#since ??= now
   }

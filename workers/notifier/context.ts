@@ -29,12 +29,11 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { RecipientLimiter } from './recipient-limiter.ts'
 
-/** Notifications that one statement claims, reschedules or records. */
 const WRITES = { largest: 200, start: setImmediate }
-/** Rows that one statement reads for messages. Fewer, because each ping may have a body. */
+/** Fewer rows than in WRITES, because each ping may have a body. */
 const READS = { largest: 100, start: setImmediate }
 
-/** A fault of this service. It is retried like a failure of the target, so the number of attempts is limited. */
+/** A fault of this service is retried like a failure of the target, so the number of attempts is limited. */
 export const INTERNAL_ERROR = temporary('Internal error', { failure: 'internal' })
 
 interface NotifierDeps extends WorkerDeps {
@@ -46,18 +45,16 @@ interface NotifierDeps extends WorkerDeps {
   mailer: Mailer | null
 }
 
-/** Dependencies and state of the notifier in one process. All its functions receive it as the first argument. */
 export interface NotifierContext extends NotifierDeps {
   statements: Statements
   slots: ConcurrencyLimiter
   recipients: RecipientLimiter
-  /** check and integration of notifications that were rescheduled because an older one goes first */
+  /** check and integration of notifications that wait for an older one */
   behind: Set<string>
 }
 
 type Statements = ReturnType<typeof createStatements>
 
-/** A claimed notification and the integration that it is sent through. */
 export interface Claim {
   claimed: ClaimedNotification
   integration: IntegrationForSending
@@ -73,7 +70,7 @@ export function createNotifierContext(deps: NotifierDeps): NotifierContext {
   }
 }
 
-/** Returns statements that concurrent attempts share: items of the same moment use one round trip. */
+/** Concurrent attempts share statements: items of the same moment use one round trip. */
 function createStatements(db: Knex, outbox: Outbox) {
   return {
     claim: batched((ids: readonly string[]) => claimNotifications(db, ids), WRITES),
@@ -103,7 +100,7 @@ function createStatements(db: Knex, outbox: Outbox) {
   }
 }
 
-/** Decrypts the configuration of an integration. Returns undefined if its key was removed or it is damaged. */
+/** Undefined if the key was removed or the configuration is damaged. */
 export function decryptConfig(
   { secrets, log }: Pick<NotifierContext, 'secrets' | 'log'>,
   { kind, sealedConfig }: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,

@@ -14,10 +14,8 @@ import { decryptConfig, type NotifierContext } from './context.ts'
 type NoticeContext = Pick<NotifierContext, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
 /**
- * Notifies the project's other e-mail integrations that an integration was disabled. If it reaches none of them, it
- * notifies the account's owners and managers. Called once, by the attempt that disabled it. Failures of the mail server
- * are only logged.
- * @param reason the error of the attempt, which the owner may see
+ * Uses the project's other e-mail integrations, or the account's owners and managers if none is reached. Called once,
+ * by the attempt that disabled the integration. Only logs failures of the mail server. The owner may see `reason`.
  */
 export async function notifyDisabled(
   context: NoticeContext,
@@ -54,7 +52,7 @@ export async function notifyDisabled(
   )
 }
 
-/** Does the same after a bounce or a gateway callback disabled an integration, unless it was enabled again. */
+/** For a bounce or a gateway callback. Skips an integration that was enabled again. */
 export async function notifyDisabledLater(context: NoticeContext, notificationId: string): Promise<void> {
   const found = await disabledBy(context.db, notificationId)
   const [integration] = found ? await integrationsForSending(context.db, [found.integrationId]) : []
@@ -62,7 +60,7 @@ export async function notifyDisabledLater(context: NoticeContext, notificationId
   await notifyDisabled(context, found, integration, found.error.replace(/\.$/, ''))
 }
 
-/** Returns the address of an e-mail integration; null for other kinds and for a damaged configuration. */
+/** Null for other kinds and for a damaged configuration. */
 function addressOf(
   context: NoticeContext,
   integration: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,
@@ -71,7 +69,6 @@ function addressOf(
   return parsed?.ok ? parsed.config.value : null
 }
 
-/** Returns true if the mail server accepted the mail. */
 async function sendMail({ mailer, log }: NoticeContext, notificationId: string, mail: OutgoingMail): Promise<boolean> {
   if (!mailer) return false
   try {

@@ -17,10 +17,7 @@ import type { Claim, NotifierContext } from './context.ts'
 
 const SLOT_OF_GROUP: Acquired = { release: () => {} }
 
-/**
- * Waits for a slot at the target of an integration. A group does not use a slot: groups that occupy slots while their
- * members wait for slots would block each other.
- */
+/** A group uses no slot: groups that hold slots while their members wait for slots would block each other. */
 export async function acquireSlot(
   { slots }: Pick<NotifierContext, 'slots'>,
   { kind, projectId }: Pick<IntegrationForSending, 'kind' | 'projectId'>,
@@ -29,16 +26,16 @@ export async function acquireSlot(
   return kind === group.kind ? SLOT_OF_GROUP : await slots.acquire(targetOf(kind, integrationConfig), projectId)
 }
 
-/** Returns the unit that may be slow as a whole: the host if the kind has a URL, otherwise the kind's service. */
+/** The host if the kind has a URL, otherwise the kind's service; each may be slow as a whole. */
 function targetOf(kind: string, integrationConfig: unknown): string {
   const [url] = findKind(kind)?.targetsOf(integrationConfig) ?? []
   return url === undefined ? kind : (URL.parse(url)?.host ?? kind)
 }
 
-/** Permission to send, with the reservation to release if the notification is not delivered; or the reason against it. */
+/** Release the reservation if the notification is not delivered. */
 type Permit = { refusal: null; reservation: Reservation | null } | { refusal: FailedOutcome }
 
-/** Counts a notification against the limits of its recipient and of the account's month, before it is sent. */
+/** Counts before sending, for the recipient and for the account's month. */
 export async function applyLimits(
   context: NotifierContext,
   { claimed, integration }: Claim,
@@ -62,7 +59,7 @@ export async function applyLimits(
   return { refusal: exceeded }
 }
 
-/** Mails the managers of the account that a monthly limit is reached, if mail is configured. */
+/** Skipped if mail is not configured. */
 async function notifyManagers(
   context: NotifierContext,
   { organisationId, projectId, projectUuid, projectName }: IntegrationForSending,

@@ -27,14 +27,14 @@ import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
 import { tryIntegration } from './trial.ts'
 
-/** These messages are rare, and each sends a few mails. */
+/** These messages are rare. */
 const NOTICE_PREFETCH = 10
-/** A person waits for each, so there are few. They have their own queue and do not wait behind notifications. */
+/** A person waits for each. They do not wait behind notifications, because they have their own queue. */
 const TRIAL_PREFETCH = 100
 /** Most attempts wait for their target or for a slot, so slow targets must leave room for others. */
 const ATTEMPT_PREFETCH = 2_500
 
-/** Retry delay in seconds behind an older notification. The end of the older attempt requeues it earlier. */
+/** The end of the older notification usually requeues this one first. */
 const SECONDS_BEHIND = 2
 
 // Outcomes that are not recorded: the notification was deleted, waits, or belongs to another attempt. A group counts them
@@ -50,8 +50,8 @@ const LEASE_LOST = temporary('Another attempt has taken over', { failure: 'limit
 const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
 
 /**
- * Sends notifications to integrations. The alerter stores one row per integration and publishes its id; each message is
- * one attempt. After a temporary failure the row becomes due again, and the sweeper publishes it once more.
+ * Each message is one attempt at a stored row. After a temporary failure the row becomes due again, and the sweeper
+ * publishes it once more.
  */
 export const notifier: Worker = {
   name: 'notifier',
@@ -82,15 +82,15 @@ export const notifier: Worker = {
 }
 
 /**
- * Claims a notification and makes one attempt. The claim makes a duplicate message harmless, and ends with its lease if
- * the process crashes.
+ * Because of the claim a copy of the message has no effect, and the message of a process that died can be handled
+ * again.
  */
 async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
   const claimed = await context.statements.claim(notificationId)
   return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
 }
 
-/** Makes one attempt in this order: checks for older notifications, decrypts, waits for a slot, limits, sends, records. */
+/** Order: older notifications, decryption, slot, limits, sending, recording. */
 async function attempt(context: NotifierContext, claimed: ClaimedNotification): Promise<Outcome> {
   if (!(await isNext(context, claimed))) return OVERTAKEN
   const integration = await context.statements.findIntegration(claimed.integrationId)
@@ -115,8 +115,8 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
 }
 
 /**
- * Returns true if a claimed notification may be sent now. Notifications of one check to one integration keep their
- * order: if a newer one was sent, this one is withdrawn; if an older one is not finished, this one is rescheduled.
+ * Notifications of one check to one integration are sent in order. Otherwise withdraws it if a newer one was sent, or
+ * reschedules it behind the older one.
  */
 async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
   const { db, behind, statements } = context
@@ -137,7 +137,7 @@ async function isNext(context: NotifierContext, claimed: ClaimedNotification): P
   return false
 }
 
-/** Requeues notifications that wait behind this one. The sweeper requeues those that another process rescheduled. */
+/** Those of other processes wait for the sweeper. */
 async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
   const { checkId, integrationId } = claimed
   if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })
@@ -155,7 +155,7 @@ async function sendWithinLimits(context: NotifierContext, claim: Claim, integrat
   return outcome
 }
 
-/** Builds the message and passes it to the transport of its kind. Checks the lease last, right before sending. */
+/** Checks the lease last, right before sending. */
 async function send(context: NotifierContext, claim: Claim, integrationConfig: unknown): Promise<Outcome> {
   const { claimed, integration } = claim
   const transport = transports.get(integration.kind)
@@ -210,8 +210,8 @@ function transportSettings({ config, secrets }: NotifierContext): TransportConte
 }
 
 /**
- * Inserts a notification for each member of a group, at most one per flip, and attempts it at once. After a temporary
- * failure a member is retried separately.
+ * At most one notification per member and flip, attempted at once. After a temporary failure a member is retried
+ * separately.
  */
 async function sendToMembers(
   context: NotifierContext,
@@ -227,10 +227,7 @@ async function sendToMembers(
   return [...outcomes, ...Array.from({ length: existing }, () => delivered)]
 }
 
-/**
- * Stores the outcome of an attempt and the time of the next one. Then updates open pages and metrics. If the attempt
- * disabled the integration, notifies its owners.
- */
+/** Also updates open pages and metrics. If the attempt disabled the integration, notifies its owners. */
 async function record(context: NotifierContext, claim: Claim, startedAt: Micros, outcome: Outcome): Promise<void> {
   const { claimed, integration } = claim
   const { id, integrationId, checkId, attempt: attemptNumber } = claimed

@@ -4,11 +4,11 @@ import { checkRecipientLimit } from '#shared/monitoring/notifications/limits.ts'
 
 const MINUTE_MS = 60_000
 
-/** Counts the notifications that this process sent to each recipient within the last minute. */
+/** Counts in this process, within the last minute. */
 export class RecipientLimiter {
   readonly #sent = new LRUCache<string, number[]>({ max: 10_000 })
 
-  /** Counts one more notification. Returns the failure instead if it would exceed the recipient's limit. */
+  /** Returns the failure instead of counting beyond the recipient's limit. */
   count(kind: string, recipient: string, nowMs: number): FailedOutcome | null {
     const key = `${kind}\n${recipient}`
     const recent = (this.#sent.get(key) ?? []).filter((at) => at > nowMs - MINUTE_MS)

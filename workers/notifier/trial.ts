@@ -10,10 +10,7 @@ import { sendWebhook } from './transports/webhook.ts'
 
 const TOO_LATE = temporary('Nothing was sent: too much else is waiting', { failure: 'limit' })
 
-/**
- * Tries a webhook that is not stored and replies with the result. The attempt waits for a slot at its target like any
- * other and uses the same HTTP client. It is made once and stores nothing.
- */
+/** Uses slots and the HTTP client like any other attempt. Made once; stores nothing. */
 export async function tryIntegration(context: NotifierContext, trial: IntegrationTried): Promise<void> {
   const startedAt = performance.now()
   const client = recordStatus(context.http)
@@ -52,7 +49,7 @@ async function send(
   }
 }
 
-/** Wraps an HTTP client so that the status of its last response can be read. */
+/** The status of the last response can be read. */
 function recordStatus(http: Pick<HttpClient, 'request'>): {
   http: Pick<HttpClient, 'request'>
   status(): number | null

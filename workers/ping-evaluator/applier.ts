@@ -5,8 +5,8 @@ import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch }
 import { KnownChecks } from './known-checks.ts'
 
 /**
- * Applies batches, one transaction each: without reading the checks if this process was the last to store them
- * (docs/adr/0002). If another process changed one since, or more is needed, it repeats with locks.
+ * One transaction per batch, without reading the checks if this process was the last to store them (docs/adr/0002).
+ * Otherwise repeats with locks.
  */
 export class Applier {
   readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }
@@ -20,7 +20,7 @@ export class Applier {
     return (await this.#applyToKnown(batches)) ?? (await this.#applyLocked(batches))
   }
 
-  /** @returns null if it was not possible; nothing is stored then */
+  /** Null if it was not possible; nothing is stored then. */
   async #applyToKnown(batches: readonly ShardBatch[]): Promise<Applied | null> {
     const known = this.#known.take(checkIdsOf(batches))
     if (!known) return null
@@ -64,10 +64,10 @@ export class Applier {
   }
 }
 
-/** Aborts a transaction in which another process had changed a check. */
+/** Aborts the transaction. */
 const OUTDATED = new Error('a check was changed meanwhile')
 
-/** Collects dense messages for one transaction; a single message is handled at once. */
+/** A single message is handled at once; dense messages share a transaction. */
 export interface Gathering {
   /** Resolves when the wait since the last call is over, or after `hurry`. */
   turn(): Promise<void>
@@ -75,7 +75,7 @@ export interface Gathering {
   hurry(): void
 }
 
-/** @param apartMs minimum time between two turns, milliseconds */
+/** `apartMs` is the minimum time between two turns. */
 export function createGathering(apartMs: number): Gathering {
   let begunAt = Number.NEGATIVE_INFINITY
   let isHurried = false

@@ -25,45 +25,40 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { classifyMail, type Evaluation, evaluate, withinLog } from './evaluate.ts'
 import type { KnownCheck } from './known-checks.ts'
 
-/** Maximum difference between an arrival and the database's time: a ready listener is never further off. */
+/** The arrival times of a ready listener are never further off. */
 const MAX_AHEAD: Micros = microsOfSeconds(2)
 
-/** A batch and the shard of its queue. */
 export interface ShardBatch {
   shard: number
   batch: PingBatch
 }
 
 export interface Applied {
-  /** pings recorded by this call, without those of messages that were applied before */
+  /** without those of messages that were applied before */
   applied: number
-  /** pings of deleted checks */
   dropped: number
-  /** event-loop turns of the evaluation */
+  /** event-loop turns */
   turns: number
-  /** pings whose arrival was in the future */
+  /** their arrival was in the future */
   restamped: number
   /** the new status of each flip */
   flips: string[]
   /** checks whose state changed */
   changed: number[]
-  /** messages to publish after the commit */
   outbox: OutboxRow[]
-  /** the stored checks; null if none was stored */
+  /** null if no check was stored */
   stored: { checks: readonly LockedCheck[]; writer: Writer } | null
 }
 
 interface Options {
-  /** pings that are stored per check */
   logLimit: number
-  /** the database's time, as this process knows it */
+  /** as this process knows it */
   now: Micros
 }
 
 /**
- * Applies batches in the caller's transaction, exactly once each, even if the broker redelivers them. It locks the
- * streams
- * first, then the checks in the order of their ids.
+ * Applies each batch exactly once, even if the broker redelivers it. Locks streams first, then checks in the order of
+ * their ids.
  */
 export async function applyBatches(
   run: RunPrepared,
@@ -105,12 +100,9 @@ export async function applyBatches(
 }
 
 /**
- * Applies batches to known checks without reading them. It stores a check only if no other process has changed it.
- * The
- * states of the known checks are advanced even if the transaction fails, so the caller must drop them then.
- * @param known all checks of the batches, in the order of their ids
- * @returns null if the caller's transaction must not commit: a check was changed, or more than the checks is needed.
- * It may also fail with an error for which `isSlotTaken` returns true.
+ * Stores a check only if no other process has changed it. The known checks advance even if the transaction fails, so
+ * the caller must drop them then. `known` has all checks, in the order of their ids. Returns null if the transaction
+ * must not commit: a check was changed, or more than the checks is needed. May also fail with `isSlotTaken`.
  */
 export async function applyToKnown(
   run: RunPrepared,
@@ -132,14 +124,14 @@ export async function applyToKnown(
   return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
 }
 
-/** Returns the ids of the checks of these pings, each once, in locking order. */
+/** Each once, in locking order. */
 export function checkIdsOf(batches: readonly ShardBatch[]): number[] {
   const ids = new Set<number>()
   for (const { batch } of batches) for (const { checkId } of batch.pings) ids.add(checkId)
   return [...ids].sort((a, b) => a - b)
 }
 
-/** Stores the consequences of changes of checks; the caller has stored the checks. */
+/** The caller has stored the checks. */
 async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<Omit<Applied, 'restamped' | 'stored'>> {
   makeFailuresCount(run, failedAgain(evaluation))
   const outbox = await recordFlips(run, evaluation.flips)
@@ -153,7 +145,7 @@ async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<
   }
 }
 
-/** Returns the advance of each stream; null unless its messages are consecutive. */
+/** Null unless the messages of each stream are consecutive. */
 function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
   const moves = new Map<string, StreamMove>()
   for (const { shard, batch } of batches) {
@@ -166,7 +158,7 @@ function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
   return [...moves.values()]
 }
 
-/** Reads the rule state of checks with rules; runs no query without such checks. */
+/** Runs no query without checks that have rules. */
 async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], pings: readonly AcceptedPing[]) {
   const ids = locked.filter(hasRules).map(({ id }) => id)
   if (ids.length === 0) return new Map<number, RuleState>()
@@ -174,15 +166,15 @@ async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], 
   return await readFacts(run, ids, rids)
 }
 
-/** Returns checks that failed again without a flip: a policy may wait for a number of failures. */
+/** A policy may wait for a number of failures. */
 function failedAgain({ pings, flips }: Evaluation): number[] {
   const failed = pings.filter(({ type, ignored }) => type === 'fail' && ignored === null).map(({ checkId }) => checkId)
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 
 /**
- * Sets arrivals in the future to the present. Otherwise the check would ignore later pings until then. It reads the
- * database's time only if an arrival seems to be in the future. @returns their number
+ * Sets arrivals in the future to the present; otherwise the check would ignore later pings until then. Reads the
+ * database's time only if needed. Returns their number.
  */
 async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Micros): Promise<number> {
   if (!pings.some((ping) => ping.receivedAt > now + MAX_AHEAD)) return 0
@@ -192,7 +184,7 @@ async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Mi
   return ahead.length
 }
 
-/** Reads stored texts of large mails one at a time, and only if the check searches them. */
+/** Reads one text at a time, and only if the check searches it. */
 async function classifyLargeMails(
   run: RunPrepared,
   checks: ReadonlyMap<number, LockedCheck>,
@@ -208,7 +200,7 @@ async function classifyLargeMails(
   return types
 }
 
-/** Returns the batches that were not applied before, and the positions of their streams after them. */
+/** Includes the positions of their streams afterwards. */
 async function unappliedOf(run: RunPrepared, batches: readonly ShardBatch[]) {
   const streams = new Map<string, { stream: string; shard: number; isNew: boolean }>()
   for (const { shard, batch } of batches) {

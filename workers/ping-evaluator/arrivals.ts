@@ -3,10 +3,10 @@ import { decodePingBatch, MalformedBatchError, type PingBatch } from '#shared/co
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
 import { wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
 
-/** Maximum pings per transaction: larger ones gain nothing and hold locks longer. */
+/** Larger transactions gain nothing and hold locks longer. */
 export const MAX_PINGS = 2_000
 
-/** A message that was received and is not settled yet. */
+/** Received and not settled yet. */
 export interface Arrival {
   shard: number
   delivery: Delivery
@@ -14,25 +14,23 @@ export interface Arrival {
   at: number
 }
 
-/** A message with pings. */
 export interface Taken extends Omit<Arrival, 'at'> {
   batch: PingBatch
 }
 
-/** Returns true for a barrier. */
 export function isBarrier({ message }: Delivery): boolean {
   return message.properties.type === BARRIER_TYPE
 }
 
-/** Returns true if a reader waits for the barrier's reply, and for a redelivered message, which is handled alone. */
+/** True for a barrier with a waiting reader, and for a redelivered message, which is handled alone. */
 export function isUrgent(delivery: Delivery): boolean {
   const isAwaited = isBarrier(delivery) && delivery.message.properties.replyTo !== undefined
   return isAwaited || wasRedelivered(delivery)
 }
 
 /**
- * Yields groups of messages, in order; each group is applied in one transaction.
- * @param maxPings returns the pings of the next group; a message with more forms a group alone
+ * In order; each group is one transaction. `maxPings` returns the limit of the next group; a larger message forms a
+ * group alone.
  */
 export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Generator<readonly Taken[], void> {
   let group: Taken[] = []
@@ -49,7 +47,7 @@ export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Gene
   if (group.length > 0) yield group
 }
 
-/** @returns the error if it is not a batch */
+/** Returns the error if it is not a batch. */
 export function decode({ message }: Delivery): PingBatch | MalformedBatchError {
   try {
     return decodePingBatch(message.content)

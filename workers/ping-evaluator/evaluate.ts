@@ -16,20 +16,17 @@ export interface Evaluation {
   flips: NewFlip[]
   /** checks whose state changed */
   changed: LockedCheck[]
-  /** of those, the checks whose open run must be computed from the recorded pings, because a signal was late */
+  /** of those: a signal was late, so the open run must be computed from the recorded pings */
   late: LockedCheck[]
-  /** pings of deleted checks */
   dropped: number
-  /** event-loop turns that it took */
+  /** event-loop turns */
   turns: number
 }
 
 /**
- * Runs pings through the state machine, in the order of their arrival. Changes the given checks and yields to the
- * event
- * loop, because the cost of a ping depends on its check's schedule. Several pings of one check are one change.
- * @param largeMails signals of mails whose text the message does not carry
- * @param ruled rule state of checks with rules; changed as well
+ * In the order of arrival. Changes the given checks, and `ruled`, the state of checks with rules. Yields to the event
+ * loop, because the cost of a ping depends on its check's schedule. `largeMails` has signals of mails whose text the
+ * message does not carry.
  */
 export async function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
@@ -87,7 +84,7 @@ export async function evaluate(
 const NO_RULES: ReadonlyMap<number, RuleState> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 
-/** Classifies a ping by the rules of its check; null if they do not decide. */
+/** Null if the rules do not decide. */
 function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
   if (ruleBits === 0) return null
   if (mail && (ruleBits & RULE_BITS.pingAuth) !== 0) return 'secret'
@@ -99,25 +96,25 @@ function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
   return classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
 }
 
-/** @param kind signal of the ping before the state of the check is considered */
+/** `kind` is the signal before the state of the check is considered. */
 function reasonOf(check: LockedCheck, ping: AcceptedPing, kind: PingType): IgnoredReason {
   if (kind !== 'ign') return 'paused'
   return !ping.mail && check.methods === 'POST' && ping.method !== 'POST' ? 'method' : 'keywords'
 }
 
-/** Classifies a mail. A mail whose text was deleted counts as one without text. */
+/** A mail whose text was deleted counts as one without text. */
 export function classifyMail(check: LockedCheck, text: MailText | null): PingType {
   return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }
 
-/** Returns the pings to store: if a batch has more pings of a check than its log, only the newest. */
+/** A log keeps only the newest pings of a batch. */
 export function withinLog(evaluation: Evaluation, logLimit: number): RecordedPing[] {
   if (evaluation.pings.length <= logLimit) return evaluation.pings
   const newest = new Map(evaluation.changed.map((check) => [check.id, check.nPings]))
   return evaluation.pings.filter((ping) => ping.n > (newest.get(ping.checkId) ?? 0) - logLimit)
 }
 
-/** Sorts by arrival. Several listeners publish concurrently, so a batch is almost in order. */
+/** Several listeners publish concurrently, so a batch is almost in order. */
 function inOrderOfArrival(pings: readonly AcceptedPing[]): readonly AcceptedPing[] {
   const isOrdered = pings.every((ping, index) => index === 0 || (pings[index - 1]?.receivedAt ?? 0) <= ping.receivedAt)
   return isOrdered ? pings : pings.toSorted((a, b) => a.receivedAt - b.receivedAt)

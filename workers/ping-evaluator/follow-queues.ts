@@ -10,13 +10,12 @@ type Deps = Pick<WorkerDeps, 'broker' | 'clock' | 'config' | 'installation' | 'l
 
 const POLL_EVERY_MS = 500
 const BARRIER_TIMEOUT_MS = 2_000
-/** Maximum difference between the clocks of listeners. */
+/** Clocks of listeners differ by less. */
 const CLOCKS_MS = 1_000
 
 /**
- * Consumes the ping queues of all readable generations and follows changes of their number (docs/adr/0007). A former
- * generation is read to its end first, by barriers sent after every listener that knows the change settled its pings.
- * @param take starts to consume a queue
+ * Follows changes of the number of queues (docs/adr/0007). Reads a former generation to its end first, by barriers
+ * that are sent after every listener that knows the change settled its pings.
  */
 export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposable): AsyncDisposable {
   const { installation, log } = deps
@@ -47,7 +46,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
     }
   }
 
-  /** Tests if the oldest undrained generation is drained, if a newer one is open. */
+  /** Applies to the oldest undrained generation, if a newer one is open. */
   async function drain(): Promise<void> {
     const live = installation.generations()
     const former = settledFormer(live, deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCKS_MS))
@@ -68,7 +67,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
   }
 }
 
-/** Returns the oldest undrained generation, if a newer one was open at that time. */
+/** A newer generation must have been open at that time. */
 function settledFormer(live: readonly PingGeneration[], at: Micros): PingGeneration | null {
   const [former, next] = live.slice(live.findIndex(({ isDrained }) => !isDrained))
   return former && next && next.opensAt <= at ? former : null

@@ -2,7 +2,7 @@ import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { Writer } from '#shared/monitoring/pings/record-store.ts'
 
-/** A check as this process stored it, and the transaction that did. */
+/** As this process stored it. */
 export interface KnownCheck {
   check: LockedCheck
   xid: number
@@ -12,12 +12,12 @@ export interface KnownCheck {
 const MAX_CHECKS = 20_000
 /** After this many transactions a row could have an earlier number again: its column contains the lower half. */
 const MAX_AGE = 2 ** 31
-/** Maximum number of batches that use locks first after another process changed checks. */
+/** After another process changed checks, so many batches use locks first. */
 const MAX_DETOURS = 64
 
 /**
- * Caches the checks that this process stored, so that their next pings need no read (docs/adr/0002). The statement that
- * stores them verifies that the cached version is still current.
+ * The next pings of cached checks need no read (docs/adr/0002). The statement that stores them verifies the cached
+ * version.
  */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()
@@ -26,9 +26,8 @@ export class KnownChecks {
   #detours = 0
 
   /**
-   * Returns all of these checks, or none. They are removed until `keep` adds them again, because the caller changes
-   * them.
-   * @returns in the order of the ids; null if one is unknown, or if other processes change checks often
+   * All or none. `keep` must add them again, because the caller changes them. Null if one is unknown, or if other
+   * processes change checks often.
    */
   take(ids: readonly number[]): KnownCheck[] | null {
     if (this.#detours > 0) {
@@ -45,7 +44,7 @@ export class KnownChecks {
     return taken
   }
 
-  /** Adds checks that a committed transaction stored. */
+  /** The transaction has committed. */
   keep(checks: readonly LockedCheck[], writer: Writer): void {
     if (writer.server !== this.#latest.server) this.#checks.clear()
     this.#latest = writer
@@ -61,23 +60,22 @@ export class KnownChecks {
     }
   }
 
-  /** Returns true if a transaction belongs to the server start of the cached checks. */
+  /** The server start must be that of the cached checks. */
   isOf(writer: Writer): boolean {
     return writer.server === this.#latest.server
   }
 
-  /** Records that the cached checks were current: other processes do not change them often. */
+  /** Other processes do not change cached checks often. */
   held(): void {
     this.#nextDetours = 1
   }
 
-  /** Records that a cached check was outdated. If that repeats, reading first is cheaper than applying twice. */
+  /** If that repeats, reading first is cheaper than applying twice. */
   outdated(): void {
     this.#detours = this.#nextDetours
     this.#nextDetours = Math.min(MAX_DETOURS, this.#nextDetours * 2)
   }
 
-  /** Drops all checks. */
   forget(): void {
     this.#checks.clear()
   }

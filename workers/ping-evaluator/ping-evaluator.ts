@@ -14,26 +14,22 @@ import { Applier, createGathering } from './applier.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, MAX_PINGS, type Taken } from './arrivals.ts'
 import { followQueues } from './follow-queues.ts'
 
-/** Unacknowledged messages per queue. */
 const PREFETCH = 300
-/**
- * Minimum time between two transactions while pings are dense, milliseconds: half of the cost of a small one is
- * fixed.
- */
+/** For dense pings, in milliseconds: half of the cost of a small transaction is fixed. */
 const GATHER_MS = 20
-/** With this many messages the wait ends. */
+/** Then the wait ends. */
 const MAX_BATCH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
-/** Maximum event-loop turns for the pings of one transaction: 0.2 s of work. */
+/** Event-loop turns of one transaction: 0.2 s of work. */
 const MAX_BATCHES = 20
-/** An outage of the database of this length makes the process unready, because it has unapplied pings. */
+/** After a longer database outage the process is unready, because it has unapplied pings. */
 const MAY_WAIT_SECONDS = 15
-/** A message that fails alone this often is dead-lettered. */
+/** Then the message is dead-lettered. */
 const TRIES_ALONE = 3
 
 /**
- * Applies pings, in the order of each queue. The shards of one process share transactions: messages that arrived are
- * applied together, and meanwhile more arrive. Any number of processes share the shards.
+ * In the order of each queue. Shards share transactions: messages that arrive meanwhile are applied together. Any
+ * number of processes share the shards.
  */
 export const pingEvaluator: Worker = {
   name: 'ping-evaluator',
@@ -65,11 +61,9 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   ]
 }
 
-/** Receives messages of all queues in this process and applies them. */
 class Evaluator {
   readonly #deps: WorkerDeps
   #arrived: Arrival[] = []
-  /** received and not settled yet */
   #inWork: readonly Arrival[] = []
   #loop: Promise<void> | null = null
   #isStopping = false
@@ -91,22 +85,18 @@ class Evaluator {
     this.#loop ??= this.#drain().finally(() => (this.#loop = null))
   }
 
-  /** Finishes the current work and takes nothing more. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#gathering.hurry()
     await this.#loop
   }
 
-  /** Resolves when the messages received so far are settled. */
   async settled(): Promise<void> {
     await this.#loop
   }
 
   /**
-   * Returns the age of the oldest unapplied ping since the listener received it, so that a lost and reopened
-   * connection
-   * does not hide it; 0 without one.
+   * Age of the oldest unapplied ping since the listener received it, so that a reopened connection does not hide it.
    */
   unappliedSeconds(): number {
     const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))
@@ -125,10 +115,7 @@ class Evaluator {
     return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
   }
 
-  /**
-   * Handles the received messages. Only a dense stream waits for more messages, and never while a reader waits for a
-   * barrier.
-   */
+  /** Only a dense stream waits for more messages, and never while a reader waits for a barrier. */
   async #drain(): Promise<void> {
     // Messages of one socket read are delivered in one turn.
     await new Promise(setImmediate)
@@ -185,10 +172,7 @@ class Evaluator {
     for (const delivery of left.values()) delivery.leave(REQUEUE_DELAY_MS)
   }
 
-  /**
-   * Records that the handling of a redelivered message begins; dead-letters it after too many unfinished starts.
-   * @returns false if the message needs no further handling
-   */
+  /** Dead-letters a redelivered message after too many unfinished starts; then returns false. */
   async #begin(shard: number, delivery: Delivery): Promise<boolean> {
     while (delivery.isLive() && !this.#isStopping) {
       try {
@@ -217,9 +201,8 @@ class Evaluator {
   }
 
   /**
-   * Applies a group in one transaction. If a message causes an error, each message is applied alone, so that only the
-   * faulty one is delayed. Any other error delays the whole group.
-   * @returns false if the work was left undone: the broker redelivers the messages
+   * If a message causes an error, each is applied alone, so that only the faulty one is delayed. Any other error
+   * delays the whole group. Returns false if the broker redelivers the messages.
    */
   async #applyTogether(group: readonly Taken[]): Promise<boolean> {
     using waiting = countWaiting(

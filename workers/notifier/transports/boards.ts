@@ -5,7 +5,7 @@ import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport } from './transport.ts'
 
-/** Opens an issue for a failure. GitHub answers 410 if issues are disabled in the repository. */
+/** GitHub answers 410 if issues are disabled in the repository. */
 const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
   const issue = fitted('github', notification, (shown) => ({
     title: titleOf(shown),

@@ -74,7 +74,7 @@ const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config
 
 const cardType = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null }
 
-/** Returns an Adaptive Card for Teams workflows. Its text blocks and facts are Markdown. */
+/** Text blocks and facts of an Adaptive Card are Markdown. */
 function msteamswCard(notification: Notification) {
   const body = quotedBody(notification)
   const facts = factsOf(notification).map(({ label, value }) => ({
@@ -140,7 +140,6 @@ const slackTransport = defineTransport(slack, async ({ http, now, settings }, co
   ),
 )
 
-/** Longest topic that Zulip accepts, in characters. */
 const maxTopic = 60
 
 const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
@@ -158,7 +157,7 @@ const zulipTransport = defineTransport(zulip, async ({ http, now }, config, noti
   )
 })
 
-/** Descriptions of the Bot API for a chat in which the bot can no longer write. */
+/** The bot can no longer write to a chat with these descriptions. */
 const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was deleted|chat not found|not a member/i
 
 /** If a group became a supergroup, saves its new id and sends the message there. */
@@ -201,7 +200,7 @@ function migratedId(answer: HttpAnswer): number | undefined {
   return answer.status === 400 ? parameterOf(answer, 'migrate_to_chat_id') : undefined
 }
 
-/** Reads a response parameter, which the Bot API puts into the body instead of the headers. */
+/** The Bot API puts response parameters into the body instead of the headers. */
 function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_after'): number | undefined {
   const { parameters } = answeredObject(answer)
   if (typeof parameters !== 'object' || parameters === null) return undefined
@@ -209,7 +208,7 @@ function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_aft
   return typeof value === 'number' ? value : undefined
 }
 
-/** Uses the notification's id as the transaction id, so that the home server drops duplicates. */
+/** The transaction id is the notification's id, so that the home server drops duplicates. */
 const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
   const room = encodeURIComponent(config.room_id)
   const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`

@@ -2,12 +2,12 @@ import { attemptHttp, GONE } from '#shared/delivery/http-attempt.ts'
 import { delivered, type Outcome, outcomeOfStatus, permanent } from '#shared/delivery/outcome.ts'
 import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/http/http-client.ts'
 
-/** Returns the outcome of a response that has a special meaning for a kind; null for the default outcome. */
+/** Null means the default outcome. */
 export type Decide = (answer: HttpAnswer) => Outcome | null
 
 /**
- * Makes one HTTP request and returns its outcome (docs/spec/monitoring.md#delivery-attempts). It follows at most 3
- * redirects. 200, 201, 202 and 204 mean delivered, 410 is a permanent failure, all other statuses are temporary.
+ * Follows at most 3 redirects. 200, 201, 202 and 204 mean delivered, 410 is a permanent failure, all other statuses
+ * are temporary (docs/spec/monitoring.md#delivery-attempts).
  */
 export async function deliver(
   http: Pick<HttpClient, 'request'>,
@@ -47,7 +47,7 @@ export function basicAuth(user: string, password: string): Record<string, string
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
 }
 
-/** Returns the body of a response as a JSON object, or an empty object if it is anything else. */
+/** Returns an empty object for anything but a JSON object. */
 export function answeredObject(answer: HttpAnswer): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(answer.body.toString('utf8'))
@@ -58,7 +58,7 @@ export function answeredObject(answer: HttpAnswer): Record<string, unknown> {
   }
 }
 
-/** Makes these statuses permanent failures, for services that use them if an address no longer exists. */
+/** Some services use these statuses if an address no longer exists. */
 export function permanentOn(...statuses: number[]): Decide {
   return ({ status }) =>
     statuses.includes(status) ? permanent(`Received status code ${status}`, { failure: 'status' }) : null

@@ -6,7 +6,7 @@ import { factsOf, sentenceOf, titleOf } from '#shared/monitoring/notifications/m
 import { deliver, json, permanentOn } from './http-delivery.ts'
 import { defineTransport, type Transport } from './transport.ts'
 
-/** Sends a generic event of PagerDuty. The unique key connects the recovery with its incident. */
+/** The unique key connects the recovery with its incident. */
 const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, notification) => {
   const event = fitted('pd', notification, (shown) => ({
     service_key: config.service_key,
@@ -26,7 +26,7 @@ const servers = { us: 'https://api.opsgenie.com', eu: 'https://api.eu.opsgenie.c
 const MAX_TAGS = 20
 const MAX_TAG_LENGTH = 50
 
-/** Creates an alert on down and closes it by its alias on up. */
+/** The alias of the alert closes it on up. */
 const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, settings }, config, notification) => {
   const { check, status } = notification
   const alerts = `${config.base_url ?? servers[config.region]}/v2/alerts`
@@ -50,7 +50,6 @@ const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, settings
   return deliver(http, now, json('POST', alerts, alert, authorization))
 })
 
-/** Sends to the URL of a REST integration of Splunk On-Call. */
 const victoropsTransport = defineTransport(victorops, async ({ http, now, settings }, config, notification) => {
   const event = fitted('victorops', notification, (shown) => ({
     entity_id: notification.check.uniqueKey,

@@ -8,8 +8,8 @@ import { toIsoSeconds } from '#shared/time.ts'
 import { defineTransport, type Transport } from './transport.ts'
 
 /**
- * Only a permanent refusal of the recipient disables the integration. If the server refuses the content of a message, it
- * is sent once more without the text of the ping, because everyone who knows the ping URL can choose that text.
+ * Only a permanent refusal of the recipient disables the integration. If the server refuses the content, the message
+ * is sent once more without the text of the ping, which everyone who knows the ping URL can choose.
  */
 const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
   if (!notification.integration.isEmailVerified)
@@ -51,7 +51,7 @@ function withoutPing(notification: Notification): Notification {
   return { ...notification, lastPing: { ...lastPing, ua: note, body: null } }
 }
 
-/** Sends to several integrations. Members are retried separately, so a group with failed members is not retried. */
+/** Members are retried separately, so a group with failed members is not retried. */
 const groupTransport = defineTransport(group, async ({ sendToMembers }, config, notification) => {
   const outcomes = await sendToMembers(config.channels, notification)
   const failed = outcomes.filter((outcome) => outcome.result !== 'delivered').length
@@ -59,14 +59,11 @@ const groupTransport = defineTransport(group, async ({ sendToMembers }, config, 
   return temporary(`${failed} out of ${outcomes.length} notifications failed`, { failure: 'refused', final: true })
 })
 
-/** Time limit of a command (docs/spec/monitoring.md#integration-kinds). */
+/** See docs/spec/monitoring.md#integration-kinds. */
 const MAX_MS = 30_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/**
- * Runs a local command if the operator allows it. Names and tags are user input: they are passed in the environment and
- * never in the text of the command.
- */
+/** Names and tags are user input: they are passed in the environment and never in the text of the command. */
 export const shellTransport = defineTransport(shell, async ({ settings }, config, notification) => {
   if (!settings.mayRunCommands) {
     return temporary('Shell commands are not enabled', { failure: 'config', final: true })
@@ -74,7 +71,7 @@ export const shellTransport = defineTransport(shell, async ({ settings }, config
   return await run(notification.status === 'up' ? config.cmd_up : config.cmd_down, environmentOf(notification))
 })
 
-/** Leaves out the environment of this process, which contains secrets. */
+/** The environment of this process contains secrets. */
 function environmentOf({ check, status, flipAt }: Notification): Record<string, string> {
   const { uuid, name, tags } = check
   return {

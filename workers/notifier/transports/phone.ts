@@ -7,13 +7,9 @@ import { smsText, speechText } from '#shared/monitoring/notifications/message.ts
 import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport, type TransportContext, type TwilioSettings } from './transport.ts'
 
-/** Twilio's error code for an invalid phone number. */
 const invalidNumber = 21211
 
-/**
- * Makes one request to the operator's Twilio-compatible gateway.
- * @param provider first word of the error text if the gateway is not configured
- */
+/** `provider` begins the error text if the operator's Twilio-compatible gateway is not configured. */
 async function viaTwilio(
   context: TransportContext,
   provider: string,
@@ -56,7 +52,7 @@ const callTransport = defineTransport(call, async (context, config, notification
   ),
 )
 
-/** Uses an approved template if one is configured: WhatsApp requires it to open a conversation, other gateways may not. */
+/** WhatsApp requires an approved template to open a conversation; other gateways may not. */
 const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
   viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) =>
     fitted('whatsapp', notification, (shown) => {
@@ -72,7 +68,7 @@ const whatsappTransport = defineTransport(whatsapp, async (context, config, noti
   ),
 )
 
-/** Uses the REST server of signal-cli, which answers 400 with the reason if a recipient is unknown to Signal. */
+/** signal-cli answers 400 with the reason if a recipient is unknown to Signal. */
 const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
   const message = fitted('signal', notification, (shown) => ({
     message: plainText(shown),

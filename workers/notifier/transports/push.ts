@@ -7,11 +7,11 @@ import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts
 import { answeredObject, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport } from './transport.ts'
 
-/** An emergency message repeats at this interval and for this time, unless a user confirms it. */
+/** An emergency message repeats until a user confirms it. */
 const retrySeconds = 300
 const expireSeconds = 86_400
 
-/** Sends to Pushover. A recovery first cancels the repetition of its emergency message. */
+/** A recovery first cancels the repetition of its emergency message. */
 const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
   const { check, status, urls } = notification
   const priority = status === 'up' ? config.priority_up : config.priority
@@ -81,7 +81,7 @@ const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, no
   return deliver(http, now, json('POST', `${config.url}/message?token=${encodeURIComponent(config.token)}`, message))
 })
 
-/** Sends title and body to the Apprise API of the operator (docs/spec/monitoring.md#integration-kinds). */
+/** See docs/spec/monitoring.md#integration-kinds. */
 export const appriseTransport = defineTransport(
   apprise,
   async ({ gatewayHttp, now, settings }, config, notification) => {

@@ -3,10 +3,10 @@ import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/not
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/text-parts.ts'
 
-/** The markup that a service reads. Discord has no code block with more than three backticks. */
+/** Discord has no code block with more than three backticks. */
 type Format = 'slack' | 'markdown' | 'discord'
 
-/** Returns the attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat accept too. */
+/** Mattermost, Discord and Rocket.Chat accept Slack's format too. */
 export function slackMessage(notification: Notification, siteName: string, format: Format) {
   const escaped = format === 'slack' ? escapeSlack : escapeInlineMarkdown
   const body = quotedBody(notification)

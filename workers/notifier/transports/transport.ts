@@ -5,7 +5,6 @@ import type { Notification } from '#shared/monitoring/notifications/notification
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import type { Fault } from '#shared/validation.ts'
 
-/** Dependencies that the notifier passes to a transport. */
 export interface TransportContext {
   /** for addresses that owners of integrations chose; restricted by the target policy */
   http: HttpClient
@@ -15,12 +14,9 @@ export interface TransportContext {
   mailer: Mailer | null
   settings: TransportSettings
   now(): number
-  /** Replaces the stored configuration, for services that report a new address of the recipient. */
+  /** For services that report a new address of the recipient. */
   saveConfig(config: Record<string, unknown>): Promise<void>
-  /**
-   * Sends the notification through other integrations of the project, each with its own notification row. Returns one
-   * outcome per existing integration. A repeated call must not send again what was delivered.
-   */
+  /** Returns one outcome per existing integration. A repeated call must not send again what was delivered. */
   sendToMembers(integrationIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
 }
 
@@ -30,11 +26,11 @@ interface TransportSettings {
   twilio: TwilioSettings | null
   /** of the operator's Apprise API; null if the kind is disabled */
   appriseUrl: string | null
-  /** true if integrations may run commands on this machine */
+  /** integrations may run commands on this machine */
   mayRunCommands: boolean
-  /** envelope sender of a notification's mail; absent if bounces are not processed */
+  /** absent if bounces are not processed */
   bounceAddressOf?(notificationId: string): string
-  /** URL to which a gateway reports the later result; absent if a gateway could not reach it */
+  /** a gateway reports the later result; absent if it could not reach the URL */
   callbackUrlOf?(notificationId: string): string
 }
 
@@ -45,14 +41,14 @@ export interface TwilioSettings {
   from: string
 }
 
-/** Sends the notifications of one kind. The notifier applies all limits before. */
+/** The notifier applies all limits before. */
 export interface Transport {
   readonly kind: string
-  /** Never rejects because of the target; a rejection means a fault of this service. */
+  /** A rejection means a fault of this service, never of the target. */
   send(context: TransportContext, config: unknown, notification: Notification): Promise<Outcome>
 }
 
-/** @param send receives the configuration as its kind has parsed it */
+/** `send` receives the configuration as its kind has parsed it. */
 export function defineTransport<Config>(
   kind: IntegrationKind<Config>,
   send: (context: TransportContext, config: Config, notification: Notification) => Promise<Outcome>,
@@ -68,7 +64,7 @@ export function defineTransport<Config>(
   }
 }
 
-/** Names the first member that is wrong, because rules may have become stricter since the integration was stored. */
+/** Rules may have become stricter since the integration was stored. */
 function problemOf([first]: readonly Fault[]): string {
   return first === undefined ? '' : `: ${[first.path, first.problem].filter((part) => part !== '').join(' ')}`
 }

@@ -10,12 +10,11 @@ import { defineTransport } from './transport.ts'
 
 /** The id is the same at every attempt, so that receivers can drop duplicates. */
 const notificationHeader = 'x-signalbox-notification'
-/** The incident of a notification under a policy. */
 const incidentHeader = 'x-signalbox-incident'
 
 export const webhookTransport = defineTransport(webhook, sendWebhook)
 
-/** Makes one attempt with a configuration, which need not be stored. */
+/** The configuration need not be stored. */
 export async function sendWebhook(
   { http, now }: { http: Pick<HttpClient, 'request'>; now(): number },
   config: WebhookConfig,
@@ -52,7 +51,7 @@ function placeholderValues(notification: Notification): PlaceholderValues {
   }
 }
 
-/** Returns a group of one for a notification about one check under a policy. */
+/** A notification about one check under a policy is a group of one. */
 function groupOf({ summary, alert, check, status }: Notification): PlaceholderValues['group'] {
   if (summary) return summary.group
   if (!alert) return undefined
