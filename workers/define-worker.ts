@@ -12,14 +12,13 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Tracer } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** Dependencies of a worker. Created once in main.ts; tests replace members. */
+/** Created once in main.ts; tests replace members. */
 export interface WorkerDeps {
   config: Config
   db: Knex
-  /** a separate small pool for the sweeper and health, which must work while the main pool is exhausted */
+  /** the sweeper and health must work while the main pool is exhausted */
   reserveDb: Knex
   broker: Broker
-  /** accepts reasons why the process is not ready */
   readiness: Pick<Readiness, 'add'>
   outbox: Outbox
   secrets: Secrets
@@ -27,11 +26,8 @@ export interface WorkerDeps {
   metrics: Metrics
   tracer: Tracer
   clock: Clock
-  /** the ping queue generations */
   installation: Pick<Installation, 'generations'>
-  /** the database's time */
   now(): Micros
-  /** announces committed changes to open pages */
   live: LiveAnnouncer
   /** tests only: ends the process at a named point */
   crashPoint(point: string): void
@@ -39,8 +35,8 @@ export interface WorkerDeps {
 
 export interface Worker {
   name: string
-  /** true if alerts, mails, webhooks or signatures leave through it: it stays stopped on a restored copy */
+  /** alerts, mails, webhooks or signatures leave through it: it stays stopped on a restored copy */
   sends?: true
-  /** Starts the consumers and timers of the worker. They are disposed in reverse order at shutdown. */
+  /** Disposed in reverse order at shutdown. */
   start(deps: WorkerDeps): AsyncDisposable[]
 }

@@ -4,24 +4,19 @@ import { membersOf, takesDigests } from '#shared/monitoring/integrations/shown-c
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from './define-worker.ts'
 
-/** An integration that one message about many checks may go to. */
 export interface DigestReader {
   id: number
   uuid: string
 }
 
-/** The recipients of an integration; none if it is disabled. */
+/** Empty if the integration is disabled. */
 export interface Recipients {
-  /** accept a message about many checks */
   readers: DigestReader[]
-  /** need one message per check, because they keep a record per check or cannot be read */
+  /** keep a record per check or cannot be read, so need one message per check */
   keepers: DigestReader[]
 }
 
-/**
- * Splits integrations by support for messages about many checks; groups are replaced by their members.
- * @param named ids and uuids
- */
+/** Splits by support for messages about many checks; members replace groups. `named` are ids and uuids. */
 export async function digestReaders(
   tx: Knex,
   { secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>,

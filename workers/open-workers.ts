@@ -9,8 +9,8 @@ import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
 /**
- * Opens workers in one process: they start once it fits its installation, and stop for as long as it does not. Closed
- * through `resources`: each stops taking and finishes what it has in flight.
+ * Workers start once the process fits its installation, and stop while it does not. `resources` closes them: each
+ * finishes its work in flight.
  */
 export async function openWorkers(
   resources: AsyncDisposableStack,
@@ -33,7 +33,7 @@ export async function openWorkers(
   return deps
 }
 
-/** Workers through which something goes out: of a restored copy nothing may until the operator has looked at it. */
+/** A restored copy must send nothing until the operator has accepted it. */
 async function openSenders(
   resources: AsyncDisposableStack,
   senders: readonly Worker[],
@@ -58,7 +58,7 @@ function startAll(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableS
   return started
 }
 
-/** Turns something on and off, one after the other; off for good once it is disposed. */
+/** Changes run one after the other. Disposal turns it off permanently. */
 function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void } & AsyncDisposable {
   let running: AsyncDisposable | null = null
   let stopping: Promise<void> | null = null
@@ -88,7 +88,7 @@ function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void }
   }
 }
 
-/** Queues that one of the workers takes from. Ping queues have their consumers named by no contract. */
+/** No contract names consumers of ping queues. */
 function isQueueOf(chosen: readonly Worker[]): (queue: string) => boolean {
   const names = new Set(chosen.map(({ name }) => name))
   const own = new Set(

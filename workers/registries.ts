@@ -5,7 +5,7 @@ import { createBreakers } from '#shared/risk/registries/breaker.ts'
 import { type HttpRequest, NoAnswerError, type RegistryDeps } from '#shared/risk/registries/connector.ts'
 import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
 
-/** Clock, random source and timeouts of connectors; `http` differs between environments. */
+/** `http` differs between environments. */
 export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
   return {
     now: nowMs,
@@ -14,7 +14,7 @@ export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
   }
 }
 
-/** Every call of a connector starts one as its deadline and aborts it, so it must not cost an exception each time. */
+/** Every call aborts its sleep, so it must not cost an exception each time. */
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
@@ -29,9 +29,8 @@ function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates the production connectors that REGISTRIES configures. They live as long as the process, because their circuit
- * breakers have state.
- * @throws Error if REGISTRIES does not match docs/registries
+ * Live as long as the process, because their circuit breakers have state. @throws Error if REGISTRIES does not match
+ * docs/registries
  */
 export function openProductionRegistries(
   config: Config,
@@ -61,7 +60,7 @@ export function openProductionRegistries(
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** Failures of the other side. Every other one, such as a header that cannot be sent, is ours. */
+/** Other failures, such as a header that cannot be sent, are ours. */
 const connectionFailures: readonly HttpFailure[] = ['dns', 'connect', 'tls', 'reset']
 
 function noAnswerOf(error: unknown): unknown {

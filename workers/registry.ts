@@ -17,7 +17,7 @@ import { sweeper } from './sweeper/sweeper.ts'
 import { tapeImporter } from './tape-importer/tape-importer.ts'
 import { webhookDeliverer } from './webhook-deliverer/webhook-deliverer.ts'
 
-/** Every worker of the product: what `npm run workers` starts, and what messages may name as consumers. */
+/** `npm run workers` starts these, and messages may name them as consumers. */
 export const workers: readonly Worker[] = [
   pingEvaluator,
   sweeper,

@@ -11,7 +11,7 @@ import { recordAcceptance } from '#shared/risk/operations/record-acceptance.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Records acceptances of receivables; if the document is named, it queries the invoice-action registry first. */
+/** Queries the invoice-action registry first if the document is named. */
 export const acceptanceRecorder: Worker = {
   name: 'acceptance-recorder',
   start(deps) {

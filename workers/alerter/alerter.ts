@@ -3,12 +3,12 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import type { Worker } from '../define-worker.ts'
 import { isFull, processFlips } from './process-flips.ts'
 
-/** Messages are cheap: all that arrive during a run share the next one. */
+/** All messages that arrive during a run share the next one. */
 const PREFETCH = 100
-/** After this time, the next message of the sweeper, which follows within a second, continues. */
+/** Then the next message of the sweeper continues, within a second. */
 const MAX_RUN_MS = 60_000
 
-/** Turns flips into notifications. A message only starts a run, which repeats until no flip or due incident is left. */
+/** A message only starts a run, which repeats until no flip or due incident is left. */
 export const alerter: Worker = {
   name: 'alerter',
   sends: true,
@@ -28,7 +28,7 @@ export const alerter: Worker = {
   },
 }
 
-/** Runs `work` once at a time. All calls during a run share one further run. */
+/** All calls during a run share one further run. */
 function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
@@ -42,7 +42,7 @@ function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   return () => {
     if (!running) return start()
     next ??= running
-      .catch(() => {}) // its callers get the error
+      .catch(() => {})
       .then(() => {
         next = null
         return start()

@@ -30,13 +30,12 @@ interface Joining {
   members: { integrationId: number; incidentId: string }[]
 }
 
-/** Maximum number of incidents in `$GROUP_JSON`; texts list fewer. */
+/** `$GROUP_JSON` lists at most this many incidents. */
 const MAX_LISTED = 1_000
 
 /**
- * Moves notifications into digests: outages if enough of one policy are due at once, and recoveries of outages that were
- * in a digest. Integrations that keep a record per check get single notifications instead, a few at a time.
- * @returns the outcomes without these notifications, and `join`, to be called after the incidents are stored
+ * Outages join if enough of one policy are due at once; recoveries if their outage was in a digest. Integrations that
+ * keep a record per check get single notifications, a few at a time. Call `join` after the incidents are stored.
  */
 export async function gatherDigests(
   tx: Knex,
@@ -90,7 +89,6 @@ function isOutage({ what }: NewNotification): boolean {
   return what === 'first' || what === 'repeat'
 }
 
-/** Returns true for a recovery whose outage was in a digest. */
 function wasNotified({ one }: Outcome, { integrationId, what }: NewNotification): boolean {
   return (
     what === 'recovery' &&
@@ -118,13 +116,12 @@ function noteMembers(
   joining.set(key, known)
 }
 
-/** Destination of a notification: a digest, the pending single ones, or both (for a group). */
+/** A digest, the pending single ones, or both (for a group). */
 interface Taken {
   isRead: boolean
   isSingle: boolean
 }
 
-/** @param take returns the destination of a notification, or null to leave it */
 function takeOut({ one, result }: Outcome, take: (notification: NewNotification) => Taken | null): Outcome {
   const taken = new Map(result.notifications.map((notification) => [notification, take(notification)]))
   const ids = (matches: (destination: Taken) => boolean) =>
@@ -144,7 +141,7 @@ function takeOut({ one, result }: Outcome, take: (notification: NewNotification)
   return { one, result: { ...result, notifications, decision: inDigest(result.decision, uuids, isWhole) } }
 }
 
-/** Stores complete digests and the next single notifications. Returns their messages, to be published after the commit. */
+/** The caller publishes the returned messages after the commit. */
 export async function sendDigests(tx: Knex, { config }: Pick<WorkerDeps, 'config'>): Promise<OutboxRow[]> {
   const messages = await createDueNotifications(tx)
   for (const bundle of await claimBundles(tx)) {

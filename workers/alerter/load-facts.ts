@@ -20,7 +20,7 @@ import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
 
-/** A flip, a due incident, or a flip of a check with an open incident. */
+/** A flip, a due incident, or both. */
 export interface Work {
   checkId: number
   flip: WaitingFlip | null
@@ -31,7 +31,7 @@ export interface Case extends Work {
   facts: Facts
 }
 
-/** Loads the input of `decide` with one statement per kind of row. Deleted checks are omitted. */
+/** Uses one statement per kind of row. Omits deleted checks. */
 export async function loadFacts(
   tx: Knex,
   work: readonly Work[],
@@ -115,8 +115,8 @@ export async function loadFacts(
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
 /**
- * Returns true if an incident continues under the implicit policy: it began under it, or its policy was deleted before the
- * conditions were met, which would otherwise suppress the incident forever.
+ * The incident began under the implicit policy, or its policy was deleted before the conditions were met, which would
+ * otherwise suppress it forever.
  */
 function isImplicit(incident: Incident | null): boolean {
   return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
@@ -124,14 +124,13 @@ function isImplicit(incident: Incident | null): boolean {
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 
-/** Returns since when flips are needed for the flapping rules. */
 function oldestWatched(found: readonly Found[]): number {
   const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
   const earliest = Math.min(nowMicros(), ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
   return earliest - microsOfSeconds(longest)
 }
 
-/** Loads the integrations of each check: its own, those of its policy, and those that were notified before. */
+/** Those of the check, of its policy, and those that were notified before. */
 async function loadIntegrations(
   tx: Knex,
   found: readonly Found[],

@@ -16,7 +16,7 @@ import { runYielding } from '#shared/platform/process/time-slices.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
-/** Loads the suppressions that parents cause (docs/spec/alerting.md#dependencies). @param children checks with parents */
+/** See docs/spec/alerting.md#dependencies. `children` are checks with parents. */
 export async function loadParents(
   tx: Knex,
   children: readonly AlertedCheck[],
@@ -36,8 +36,8 @@ interface Metered {
   kind: string
 }
 
-/** Returns a function that is true for integrations whose repeats have used their share of the monthly limit. */
-export type LoadReserve = (tx: Knex, integrations: readonly Metered[]) => Promise<(integration: Metered) => boolean>
+/** Repeats may use a share of the monthly limit. */
+export type LoadReserve = (tx: Knex, channels: readonly Metered[]) => Promise<(channel: Metered) => boolean>
 
 /** Queries the database only for integrations with a monthly limit. */
 export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | 'now'>): LoadReserve {
@@ -67,7 +67,7 @@ interface Suppressions {
 
 const NO_SUPPRESSIONS: Suppressions = { gates: [], isInWindow: false }
 
-/** Loads maintenance windows and coverage gaps of checks (docs/spec/alerting.md#suppression). */
+/** See docs/spec/alerting.md#suppression. */
 export async function loadSuppressions(
   tx: Knex,
   requested: readonly Requested[],
@@ -94,7 +94,7 @@ export async function loadSuppressions(
 
 export type ReadIntegration = (integration: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>
 
-/** Decrypts the configuration of integrations to see which changes they ignore. */
+/** The configuration decides which changes an integration ignores. */
 export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>): ReadIntegration {
   return ({ id, uuid, kind, sealedConfig, isDisabled }) => ({
     id,

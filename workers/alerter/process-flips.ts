@@ -16,28 +16,25 @@ import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
 import { type Case, loadFacts } from './load-facts.ts'
 import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
-/** Flips or due incidents per transaction. */
 const PAGE = 2_000
 
 /**
- * During a flood of flips, due incidents and grouped first messages wait up to this long. So all flips are stored sooner,
- * and the outages of one wave join one digest.
+ * In a flood of flips, due incidents and grouped first messages wait up to this long. So flips are stored sooner, and
+ * the outages of one wave join one digest.
  */
 const MAX_WAIT_SECONDS = 10
 
 type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
 
-/** A run with `changes` processes only flips, concurrently with one that processes everything. */
+/** `changes` processes only flips, concurrently with a run that processes everything. */
 export type Share = 'all' | 'changes'
 
-/** Returns true if more flips may be waiting. @param claimed result of `processFlips` */
+/** `claimed` is the result of `handOn`. */
 export const isFull = (claimed: number) => claimed >= PAGE
 
 /**
- * Processes one page of flips and due incidents in one transaction: claims them, loads their facts, decides, and stores
- * incidents, decisions, notifications and outbox messages. Locks are taken in this order: checks, flips, incidents,
- * notifications.
- * @returns the number of processed rows; 0 if none is left that is not locked by another process
+ * One transaction claims a page, loads facts, decides and stores. Lock order: checks, flips, incidents,
+ * notifications. Returns 0 if all remaining rows are locked by another process.
  */
 export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
@@ -126,7 +123,7 @@ async function claim(tx: Knex, share: Share) {
   return { flips, due, isFlood }
 }
 
-/** Sets the same end of the grouping delay for all waiting incidents of a policy: that of the oldest. */
+/** All waiting incidents of a policy get the end of the oldest grouping delay. */
 function openTogether(outcomes: readonly Outcome[]): Outcome[] {
   const waiting = outcomes.filter(({ result }) => result.incident?.suppression === 'GROUPING')
   const byPolicy = Map.groupBy(waiting, ({ result }) => result.incident?.policyId ?? 0)
@@ -137,7 +134,7 @@ function openTogether(outcomes: readonly Outcome[]): Outcome[] {
   return [...outcomes]
 }
 
-/** Extends a grouping delay that has ended during a flood of flips, so that the next run sees all outages. */
+/** The next run must see all outages of a flood, so the grouping delay is extended. */
 function withoutOpening(facts: Facts, now: Micros): Facts {
   const at = facts.groupOpensAt
   const waits = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
@@ -148,7 +145,7 @@ function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullabl
   metrics.alertDecisions.inc({ outcome, reason })
 }
 
-/** Falls back to direct notification if `decide` throws, so that one check does not block the others. */
+/** If `decide` throws, notifies directly, so that one check does not block the others. */
 function decideSafely({ log }: AlerterDeps, { incident, facts, checkId }: Case, now: Micros): Decided {
   try {
     return decide(incident, facts, now)

@@ -37,21 +37,17 @@ export interface LogDeps {
 const BATCH = 20_000
 
 export interface Advance {
-  /** entries that the new checkpoint adds; 0 without a new checkpoint */
   added: number
   size: number
-  /** true if more entries may be waiting */
+  /** more entries may be waiting */
   isFull: boolean
 }
 
 /**
- * Advances a log by one step: sequences waiting entries, stores the tiles, signs, saves the checkpoint outside the
- * database, publishes. Each part is durable before the next begins, and is deterministic: after a crash between two
- * parts, the next step first finishes the incomplete batch (docs/spec/transparency.md#sequencer, fault F24).
- * The advisory lock only saves duplicate work. Positions are unique rows, so two concurrent sequencers would sign the
- * same tree.
- * @returns null if another process advances the log
- * @throws LogRefusedError if the database is older than the last signed checkpoint
+ * One step: sequences entries, stores tiles, signs, saves the checkpoint outside the database, publishes
+ * (docs/spec/transparency.md#sequencer, fault F24). Each part is durable before the next begins, and deterministic:
+ * after a crash the next step finishes the batch. The advisory lock only saves duplicate work. Returns null if
+ * another process advances the log. @throws LogRefusedError if the database is older than the last signed checkpoint
  */
 export async function advanceLog(log: LogDeps): Promise<Advance | null> {
   return await log.db.transaction(async (lock) => ((await tryLockLog(lock, log.env)) ? await advance(log) : null))
@@ -98,7 +94,7 @@ interface SavedCheckpoint {
   root: Uint8Array
 }
 
-/** Reads the checkpoint outside the database; trusts it only with our own signature. */
+/** Trusts the file only with our own signature. */
 async function readSavedCheckpoint({ file, signer }: LogDeps): Promise<SavedCheckpoint | undefined> {
   const note = await file.read()
   if (note === undefined) return undefined
@@ -117,7 +113,7 @@ async function readFrontier({ db, env }: LogDeps, size: number): Promise<Frontie
   return loadFrontier(size, await readTiles(db, env, edgeTiles(size)))
 }
 
-/** Checks that the tree that was signed last is a prefix of ours. */
+/** The tree that was signed last must be a prefix of ours. */
 async function assertExtends(log: LogDeps, saved: SavedCheckpoint, frontier: Frontier): Promise<void> {
   if (saved.size === 0) return
   const { size } = frontier

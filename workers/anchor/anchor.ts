@@ -15,13 +15,13 @@ import { submitOutside } from './submit-outside.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** Checkpoints follow a fixed clock, so that their times reveal little about when an object was anchored. */
+/** A fixed clock, so that checkpoints reveal little about when an object was anchored. */
 const CHECKPOINT_EVERY_MS = 1_000
 const OUTSIDE_EVERY_MS = 30_000
-/** Interval at which a refusal is repeated in the log. */
+/** A refusal is repeated in the log. */
 const REPEAT_LOG_MS = 60_000
 
-/** Adds stored entries to the logs: sequences, signs and publishes, then contacts witnesses and outside networks. */
+/** Sequences, signs and publishes, then contacts witnesses and outside networks. */
 export const anchor: Worker = {
   name: 'anchor',
   sends: true,
@@ -53,7 +53,6 @@ export const anchor: Worker = {
   },
 }
 
-/** Returns the function that advances a log once and requests cosignatures for a new checkpoint. */
 function createStep(
   deps: WorkerDeps,
   env: ApiEnv,
@@ -98,7 +97,7 @@ async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: Api
   return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
 }
 
-/** @throws Error when the two settings differ in length: a cosignature without a known key cannot be verified */
+/** A cosignature without a known key cannot be verified. @throws Error when the two settings differ in length */
 function readWitnesses({ config }: WorkerDeps): Witness[] {
   const { witnessUrls, witnessKeys } = config
   if (witnessUrls.length !== witnessKeys.length)
@@ -123,7 +122,7 @@ function logMetrics({ metrics }: WorkerDeps) {
   }
 }
 
-/** Runs `work` at each full interval, one run at a time. @param work returns true to be called again immediately */
+/** One run at a time. `work` returns true to be called again immediately. */
 function every(intervalMs: number, work: () => Promise<boolean>): AsyncDisposable {
   let isStopping = false
   let timer: NodeJS.Timeout | undefined

@@ -4,16 +4,15 @@ import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
 import { toHex } from '#shared/transparency/anchoring/text.ts'
 
-/** Stores the newest signed checkpoint outside the database, so that a restored backup cannot revert it. */
+/** A restored backup cannot revert a file outside the database. */
 export interface CheckpointFile {
   readonly path: string
-  /** @returns undefined before the first write */
   read(): Promise<string | undefined>
   /** Durable when it resolves. Ignores a note of a smaller tree than the saved one. */
   write(note: string): Promise<void>
 }
 
-/** @param key of the log: each log has its own file, so installations may share a folder */
+/** Each log has its own file, so installations may share a folder. */
 export function checkpointFile(directory: string, key: NoteKey): CheckpointFile {
   const path = join(directory, `${key.name.split('/').at(-1)}-${toHex(key.id)}.checkpoint`)
 

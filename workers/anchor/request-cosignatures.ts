@@ -25,14 +25,14 @@ interface WitnessDeps {
   log: Log
 }
 
-/** Returns how many witnesses must cosign: more than half; 0 without witnesses. */
+/** More than half; 0 without witnesses. */
 function quorumOf(witnesses: readonly unknown[]): number {
   return witnesses.length === 0 ? 0 : Math.floor(witnesses.length / 2) + 1
 }
 
-/** Requests cosignatures of the newest checkpoint from every witness, and caches the size that each cosigned last. */
+/** Caches the size that each witness cosigned last. */
 export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDeps) {
-  /** size each witness cosigned last, per environment; a witness with another size responds 409 */
+  /** by witness and environment; a witness with another size responds 409 */
   const sizes = new Map<string, number>()
 
   async function requestFrom(env: ApiEnv, witness: Witness, checkpoint: PublishedCheckpoint): Promise<string> {
@@ -63,7 +63,7 @@ export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDep
 
   return {
     isAsking: witnesses.length > 0,
-    /** @returns true if the newest checkpoint has its quorum now */
+    /** Returns true if the newest checkpoint has its quorum now. */
     async cosignNewest(env: ApiEnv): Promise<boolean> {
       const checkpoint = await latestCheckpoint(deps.db, env)
       if (!checkpoint || witnesses.length === 0) return false

@@ -14,7 +14,7 @@ import {
   wasSubmittedWithin,
 } from '#shared/transparency/log-receipts/store.ts'
 
-/** Seconds between submissions to one network, which is free and limits requests. */
+/** The network is free and limits requests. */
 const SUBMIT_EVERY_SECONDS = 600
 const POLL_BATCH = 20
 
@@ -23,7 +23,7 @@ interface OutsideDeps {
   log: Log
 }
 
-/** Submits the newest checkpoint to a network when one is due, and polls earlier ones. */
+/** Also polls earlier submissions. */
 export async function submitOutside(deps: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
   await deps.db.transaction(async (lock) => {
     if (!(await tryLockReceipts(lock, env))) return

@@ -8,7 +8,6 @@ import { toMillis } from '#shared/time.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** The request that the ingress sealed. */
 interface DilutionRequest {
   supplierGstin: string
   buyerGstin: string
@@ -18,7 +17,7 @@ interface DilutionRequest {
 /** A quarterly filer's window ends up to four months before a monthly one's; this covers both. */
 const MONTHS_REQUESTED = 15
 
-/** Measures which share of a supplier's invoices to a buyer was reversed; metered once per pair and Indian day. */
+/** Metered once per pair and Indian day. */
 export const dilutionMeasurer: Worker = {
   name: 'dilution-measurer',
   start(deps) {

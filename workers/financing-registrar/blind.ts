@@ -17,10 +17,9 @@ import { replaceFieldCommitments, snapshotRegistrations } from '#shared/risk/ope
 import type { WorkerDeps } from '../define-worker.ts'
 import { endJob, type JobResult, type OpenJob, ownerOf } from '../jobs/job-worker.ts'
 
-/** Cached snapshot trees; proofs use the newest of each environment. */
+/** Proofs use the newest snapshot of each environment. */
 const CACHED_TREES = 4
 
-/** Returns handlers for blind requests: evaluations, and proofs of absence. */
 export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise<FinancingKeys>) {
   const trees = new LRUCache<string, SnapshotTree>({ max: CACHED_TREES })
   return {
@@ -55,7 +54,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
   }
 }
 
-/** Creates the hourly snapshots of an epoch that the sweeper requested. */
+/** The sweeper requests the hourly snapshots. */
 export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDisposable {
   const take = async ({ env, epoch }: { env: ApiEnv; epoch: number }) => {
     const keys = await ensureFinancingKeys(deps.db, deps.secrets, env)
@@ -68,7 +67,6 @@ export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDispo
   return subscribe(worker, on(financingSnapshotDue, 1, take), deps)
 }
 
-/** Evaluates blinded elements, or returns the invalid ones. */
 function evaluationOf(
   evaluationId: string,
   key: DomainKey | undefined,

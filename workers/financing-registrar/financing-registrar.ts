@@ -25,14 +25,12 @@ import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { endJob, type OpenJob, ownerOf, subscribeJobs } from '../jobs/job-worker.ts'
 import { blindHandlers, subscribeSnapshots } from './blind.ts'
 
-/** Maximum number of checks per transaction. */
 const CHECK_BATCH = 64
 /** Longer than the ingress waits by default (docs/spec/risk-signals.md#sandbox-digits). */
 const SLOW_MS = 12_000
 
 const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isRegisteredElsewhere: false, isSlow: false }
 
-/** Processes first-financing jobs: evaluations, checks, registrations, transfers and disputes. */
 export const financingRegistrar: Worker = {
   name: 'financing-registrar',
   start: (deps) => [
@@ -47,14 +45,13 @@ function createHandlers(deps: WorkerDeps) {
     largest: CHECK_BATCH,
     isolate: true,
   })
-  /** Returns the dependencies of an operation in one transaction. */
   const operationDeps = (enqueue: Parameters<Parameters<typeof endJob>[2]>[1]) => ({
     enqueue,
     secrets: deps.secrets,
     now: deps.now,
   })
 
-  /** Derives the scenario from a receivable's fields. */
+  /** Receivables by fingerprints have no scenario. */
   async function scenarioOf(env: ApiEnv, receivable: ReceivableInput): Promise<FinancingScenario> {
     if (env !== 'SANDBOX' || isBlind(receivable)) return NO_SCENARIO
     const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))
@@ -123,7 +120,7 @@ interface OpenCheck {
   check: ReceivableCheck
 }
 
-/** Ends checks that arrived together in one transaction; skips those that another copy of their message ended. */
+/** One transaction; skips checks that another copy of their message ended. */
 async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Promise<true[]> {
   const ids = checks.map(({ job }) => job.id)
   const receivableChecks = checks.map(({ check }) => check)

@@ -18,7 +18,7 @@ import { endJob, type OpenJob, openRegistryAccess, type RegistryAccess, subscrib
 
 type Request = IdentityVerificationRequest & { subjectId: string }
 
-/** Verifies identities: queries registries under consent, verifies signatures of documents, evaluates presentations. */
+/** Registries need consent. */
 export const identityVerifier: Worker = {
   name: 'identity-verifier',
   start(deps) {

@@ -17,23 +17,22 @@ import { type Millis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { openProductionRegistries, registryTools } from '../registries.ts'
 
-/** Concurrent jobs of a process; most of their time is waiting. */
+/** Most of their time is waiting. */
 const PREFETCH = 64
 
-/** A job ends with a resource or a refusal. */
 export type JobResult = { status: number; body: object; forget?: boolean } | { refusal: DomainError }
 
 export interface OpenJob extends EvidenceJob {
-  /** as the ingress validated and sealed it */
+  /** validated and sealed by the ingress */
   request: unknown
 }
 
-/** Handles one kind of job. Each job takes effect once, because its final transaction claims it first. */
+/** A job takes effect once, because its final transaction claims it first. */
 export type JobHandler = (job: OpenJob) => Promise<void>
 
 export type JobMessage = MessageContract<{ jobId: string; replyTo?: string | undefined }>
 
-/** Subscribes a worker to its jobs: decrypts each, runs its handler, and notifies the process whose caller waits. */
+/** Also notifies the process whose caller waits. */
 export function subscribeJobs(
   worker: string,
   message: JobMessage,
@@ -71,7 +70,7 @@ export function subscribeJobs(
   return subscribe(worker, on(message, PREFETCH, handle), deps)
 }
 
-/** Ends a job once, in the transaction of its effect. @param work receives as `writes` the same transaction */
+/** Once, in the transaction of its effect. `writes` is the same transaction. */
 export async function endJob(
   deps: Pick<WorkerDeps, 'outbox' | 'crashPoint'>,
   job: EvidenceJob,
@@ -93,14 +92,13 @@ export function ownerOf({ organisationId, env }: OpenJob): Owner {
   return { organisationId, env }
 }
 
-/** Time for all registry queries of a job; later values are MISSING with TIMEOUT. */
+/** After this time, values of a job are MISSING with TIMEOUT. */
 const BUDGET_MS: Millis = 20_000
-/** Default consent in the sandbox. */
 const DEMO_CONSENT = 'demo-consent'
 
-/** The registries of a worker; those of production live as long as the worker. */
+/** The registries of production live as long as the worker. */
 export interface RegistryAccess extends AsyncDisposable {
-  /** @param business details of a business that the sandbox's registries adopt, so that they agree with each other */
+  /** the sandbox's registries adopt `business`, so that they agree with each other */
   of(job: OpenJob, business?: BusinessQuery): RegistrySet
   context(job: OpenJob, handle?: string): RegistryContext
 }

@@ -11,7 +11,7 @@ import type { LeiQuery } from '#shared/risk/registries/http/lei-records.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Verifies businesses: queries the registries of taxpayers, companies and legal entity identifiers in parallel. */
+/** Queries the registries in parallel. */
 export const kybVerifier: Worker = {
   name: 'kyb-verifier',
   start(deps) {
@@ -63,7 +63,6 @@ export const kybVerifier: Worker = {
   },
 }
 
-/** Returns the most exact query for the register of legal entity identifiers. */
 function leiQuery({ lei, cin, legalName = '' }: LeiRequest): LeiQuery {
   if (lei !== undefined) return { lei }
   return cin === undefined ? { legalName } : { registeredAs: cin }

@@ -8,10 +8,9 @@ import type { LinkMail, WrittenMail } from '#shared/tenancy/mails/mail.ts'
 import { claimMail, deleteMail, postponeMail } from '#shared/tenancy/mails/store.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 
-/** Pooled connections to the mail server. */
 const CONCURRENCY = 5
 
-/** Sends mails; retries temporary failures for about 105 minutes, then deletes the mail. */
+/** Retries temporary failures for about 105 minutes, then deletes the mail. */
 export const mailer: Worker = {
   name: 'mailer',
   sends: true,
@@ -48,8 +47,8 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
 
 const HEADERS = { 'Auto-Submitted': 'auto-generated' }
 
-/** @param id the same for each attempt, so that mail servers can drop duplicates */
-function toOutgoingMail(id: string, mail: LinkMail | WrittenMail, siteName: string): OutgoingMail {
+/** `id` is the same for each attempt, so that mail servers can drop duplicates. */
+function toOutgoingMail(id: string, mail: LinkMail | WrittenMail): OutgoingMail {
   if ('html' in mail)
     return { ...mail, messageId: `${id}@signalbox`, headers: { ...HEADERS, ...mail.headers }, attachments: [] }
   const { to, subject, lead, action, url, foot } = mail

@@ -46,10 +46,9 @@ const DAY_MS = 86_400_000
 type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
- * Records the purchase order and the receivables of a request, and returns who presented them before. An order with a
- * number is anchored; one without is recorded by its parties and value, as a possible match for others. Runs in its own
- * transaction before the pack: if two organisations present the same object at the same moment, the unique index lets
- * one be first, and the pack of the other reports it. A redelivery finds its own record and adds nothing.
+ * Returns earlier presenters. An order without a number is recorded by its parties and value, as a possible match.
+ * Runs in a separate transaction before the pack: of two concurrent organisations the unique index lets one be first,
+ * and the other's pack reports it. A redelivery adds nothing.
  */
 export function createFirstRecords(deps: FirstRecordDeps) {
   const keysOf = cachedPerEnv(async (env) => ({
@@ -80,26 +79,25 @@ export function createFirstRecords(deps: FirstRecordDeps) {
   }
 }
 
-/** Returns null if the e-invoices of the request identify it better than its parties and value. */
+/** Null if the e-invoices identify the request better than its parties and value. */
 function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint | null {
   if (request.poNumber === undefined && request.eInvoices?.length) return null
   return orderFingerprint(keys, { ...request, poValuePaise: parsePaise(request.poValue) ?? 0 })
 }
 
-/** Returns the expiry of a record that a pack creates now. */
 function endOfHolding({ now }: Pick<FirstRecordDeps, 'now'>): Date {
   return new Date(toMillis(now()) + REGISTERED_DAYS * DAY_MS)
 }
 
 interface PresentedReceivable {
   identity: ReceivableIdentity
-  /** under the current key, to store; `sought` under every key, to search */
+  /** under the current key; `sought` is under every key */
   own: Fingerprint[]
   sought: Fingerprint[]
   tokenSha256: string
 }
 
-/** Returns the signed e-invoices of the request. Demo invoices and unverifiable ones are omitted. */
+/** Omits demo invoices and unverifiable ones. */
 function receivablesOf(
   keys: FinancingKeys,
   request: PackRequest,
@@ -137,9 +135,8 @@ interface Presenting {
 }
 
 /**
- * Anchors a receivable without another holder and registers it for a week
- * (docs/spec/evidence-families.md#securitisation).
- * If another organisation holds it, notifies both once.
+ * Registers a receivable without another holder for a week (docs/spec/evidence-families.md#securitisation). Otherwise
+ * notifies both organisations once.
  */
 async function presentReceivable(
   presenting: Presenting,
@@ -197,7 +194,7 @@ async function saveEvidence(
   )
 }
 
-/** Anchors only random ids, because identities and amounts could be guessed from their hash. */
+/** Identities and amounts could be guessed from their hash, so only random ids are anchored. */
 async function presentOrder({ tx, deps, job }: Presenting, order: Fingerprint): Promise<void> {
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints: [order] }
   const stored = await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })

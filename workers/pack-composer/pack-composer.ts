@@ -22,12 +22,11 @@ import { openProductionRegistries, registryTools } from '../registries.ts'
 import { createFirstRecords } from './first-records.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
-/** Concurrent packs; most of their time is waiting for registries. */
+/** Most of their time is waiting for registries. */
 const PREFETCH = 32
-/** Maximum age of the cached e-invoice portal keys. */
 const INVOICE_KEYS_MS = 30_000
 
-/** Composes packs: queries the registries, grades the signals, anchors, meters, and notifies the waiting ingress. */
+/** Also notifies the waiting ingress. */
 export const packComposer: Worker = {
   name: 'pack-composer',
   start(deps) {
@@ -112,7 +111,7 @@ function createComposer(deps: WorkerDeps) {
     })
   }
 
-  /** Returns one signed demo invoice per leg for a sandbox request without tokens. */
+  /** One demo invoice per leg, for a sandbox request without tokens. */
   function tokensOf(request: PackRequest, isSandbox: boolean, sandboxPem: string, at: number): readonly string[] {
     const tokens = request.eInvoices ?? []
     return tokens.length === 0 && isSandbox ? demoTokens(request, sandboxPem, at) : tokens
@@ -129,7 +128,7 @@ function createComposer(deps: WorkerDeps) {
 
 const EMPTY = Buffer.alloc(0)
 
-/** Caches the sandbox's demo e-invoices per day, because RSA signatures are expensive. */
+/** Caches per day, because RSA signatures are expensive. */
 function createDemoTokens(): (request: PackRequest, privateKeyPem: string, nowMs: number) => string[] {
   const cache = new LRUCache<string, string[]>({ max: 5_000 })
   return (request, privateKeyPem, nowMs) => {

@@ -27,10 +27,10 @@ interface PackToStore {
   event: DomainEvent
 }
 
-/** Maximum number of packs per transaction: a few hundred kilobytes, and milliseconds. */
+/** One transaction has a few hundred kilobytes. */
 const STORE_BATCH = 32
 
-/** Stores a finished pack in one transaction, once. Packs that finish during a transaction share the next one. */
+/** Packs that finish during a transaction share the next one. */
 export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
   const store = batched((packs: readonly PackToStore[]) => storeBatch(deps, packs), { largest: STORE_BATCH })
   return async (composed) => {
@@ -101,7 +101,7 @@ async function storeTogether(deps: StoreDeps, packs: readonly PackToStore[]): Pr
   })
 }
 
-/** Ends a pack that cannot be composed: releases its idempotency key and meters nothing. */
+/** Releases the idempotency key and meters nothing. */
 export async function storeFailure(deps: StoreDeps, job: PackJob, code: string): Promise<void> {
   const { env, organisationId } = job
   await deps.outbox.run(async (tx, enqueue) => {

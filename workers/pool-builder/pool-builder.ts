@@ -13,10 +13,9 @@ import { toIsoMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { endJob, type JobHandler, type JobResult, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Members whose evidence objects are created in one transaction. */
+/** One transaction per batch. */
 const BATCH = 100
 
-/** Creates the evidence objects of pools, freezes cuts, and computes results of cuts. */
 export const poolBuilder: Worker = {
   name: 'pool-builder',
   start(deps) {

@@ -31,13 +31,13 @@ const RETRY_DELAY_MS = 2_000
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** Total size of cached inflated lists. */
 const CACHE_BYTES = 64 * 1024 * 1024
-/** TTL of fetched issuer keys. */
+/** TTL of issuer keys. */
 const METADATA_MS = 300_000
 
-/** Finds trusted issuers of a name; in the sandbox, its issuer for any of these types. */
+/** In the sandbox, also its issuer for any of these types. */
 export type FindTrusted = (owner: Owner, iss: string, vctValues: readonly string[]) => Promise<TrustedIssuer[]>
 
-/** Fetches status lists, and keys of issuers whose row allows it, within limits. */
+/** Only keys of issuers whose row allows it; within limits. */
 export interface IssuerDocuments extends AsyncDisposable {
   statusOf(env: ApiEnv, reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
@@ -62,7 +62,6 @@ export function openIssuerDocuments(
   const keys = new LRUCache<string, JWK[]>({ max: 500, ttl: METADATA_MS })
   const nowSeconds = () => toSeconds(deps.now())
 
-  /** Fetches a body; null after a failure. */
   async function fetchText(url: string, accept: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -124,7 +123,7 @@ export function openIssuerDocuments(
   }
 }
 
-/** Repeats the status lookup of a credential that verified an identity; an invalid one suspends the identity. */
+/** An invalid credential suspends the identity. */
 export function statusLookup(deps: WorkerDeps, trusted: FindTrusted, documents: IssuerDocuments) {
   return async ({ verificationId }: { verificationId: string }): Promise<void> => {
     const due = await findDueStatus(deps.db, verificationId)

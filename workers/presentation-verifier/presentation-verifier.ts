@@ -14,13 +14,12 @@ import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { type FindTrusted, type IssuerDocuments, openIssuerDocuments, statusLookup } from './issuer-documents.ts'
 
-/** Concurrent presentations; most of their time is waiting for status lists. */
+/** Most of their time is waiting for status lists. */
 const PREFETCH = 16
 const EMPTY = Buffer.alloc(0)
 
 type Outcome = { verified: VerifiedResponse } | { reason: RefusedPresentationError['reason'] } | { walletError: string }
 
-/** Verifies presentations, records the result and notifies the ingress. */
 export const presentationVerifier: Worker = {
   name: 'presentation-verifier',
   start(deps) {
@@ -74,7 +73,7 @@ async function verify(
   }
 }
 
-/** Ends the presentation in one transaction with its effect. Does nothing if another copy of the message ended it. */
+/** Does nothing if another copy of the message ended it. */
 async function settle(deps: WorkerDeps, examined: Presentation, outcome: Outcome): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
     const presentation = await lockPresentation(tx, examined.id)

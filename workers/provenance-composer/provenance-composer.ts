@@ -9,7 +9,6 @@ import type { TradePackRequest, TradeRequest } from '#shared/risk/trade/requests
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Verifies exports with the registries of foreign trade, and issues signed packs of documents and findings. */
 export const provenanceComposer: Worker = {
   name: 'provenance-composer',
   start(deps) {

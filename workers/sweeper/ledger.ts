@@ -7,27 +7,22 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, microsOfSeconds, nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { Tick } from './sweep.ts'
 
-/** Coverage of pings as a sweep sees it. */
 interface Sight {
-  /** deadlines later than this cannot be evaluated, because listeners have not proven the time yet */
+  /** listeners have not proven later times, so later deadlines cannot be evaluated */
   provenUntil: Micros
-  /** shards that HTTP pings cannot reach at present */
+  /** HTTP pings cannot reach these at present */
   unavailableShards: number[]
-  /** null as long as no gap or refusal exists */
+  /** null without a gap or refusal */
   doubts: Doubts | null
 }
 
-/** Gaps are stored again after this time even without a change: another sweeper may have stored older ones. */
+/** Another sweeper may have stored older gaps, so they are stored again even without a change. */
 const STORE_EVERY: Micros = microsOfSeconds(60)
 
-/**
- * Computes and stores gaps (docs/spec/alerting.md#coverage-gaps). One per sweeper, because it remembers the stored
- * gaps.
- */
+/** See docs/spec/alerting.md#coverage-gaps. One per sweeper, because it remembers the stored gaps. */
 export interface Ledger {
-  /** @param shards of the newest generation */
   look(tick: Tick, shards: number): Promise<Sight>
-  /** listeners that accept no pings at present, with the seconds since they stopped */
+  /** listeners without pings at present, with the seconds since they stopped */
   problems(maxWaitSeconds: number): string[]
 }
 
@@ -67,7 +62,7 @@ export function createLedger(): Ledger {
   }
 }
 
-/** Extends the mask to other numbers of shards: gaps are also read after a change of the number. */
+/** Gaps are also read after a change of the number of shards. */
 function underAny(mask: bigint, shards: number): bigint {
   return maskOfShards(Array.from({ length: shards }, (_, shard) => (mask & (1n << BigInt(shard))) !== 0n))
 }
@@ -79,7 +74,7 @@ function problemsOf(open: readonly Gap[], detectionDelay: Micros): string[] {
     .map(({ listener, from, cause }) => `gaps: ${listener} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 
-/** Counts gaps that ended since this sweeper started; @returns the counted gaps */
+/** Counts since this sweeper started. */
 function countClosed(
   metrics: Tick['deps']['metrics'],
   gaps: readonly Gap[],

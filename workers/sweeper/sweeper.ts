@@ -30,20 +30,20 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
-/** Above this offset from the database's clock a machine does not sweep, because one of the clocks is wrong. */
+/** Otherwise one of both clocks is wrong, and nothing is swept. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
-/** A larger difference between two readings is a clock jump. No sweep runs until the clock is steady again. */
+/** After a jump nothing is swept until the clock is steady again. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
 
-/** The external monitor may be in any network; requests to it have this timeout. */
+/** The external monitor may be in any network. */
 const WATCHDOG_TIMEOUT_MS = 10_000
 
-/** Restarts of listeners, evaluators, database or broker may take this long before the process is unready. */
+/** Restarts of listeners, evaluators, database or broker may take this long. */
 const MAY_BE_LATE_SECONDS = 30
 
 /**
- * Searches for overdue work every second, because a missed ping sends no message. Sweeps run independently, so that a
- * slow one does not delay the others. A process runs each sweep at most once at a time.
+ * A missed ping sends no message, so the sweeper searches every second. Sweeps run independently, so that a slow one
+ * delays no other.
  */
 export const sweeper: Worker = {
   name: 'sweeper',
@@ -80,7 +80,7 @@ export const sweeper: Worker = {
   },
 }
 
-/** @param sweeps separate instances, because some have state */
+/** Some sweeps have state. */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
@@ -133,7 +133,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     }
   }
 
-  /** @returns null if the clock cannot be read or is wrong; no sweep runs then */
+  /** Null if the clock cannot be read or is wrong: nothing is swept then. */
   async function databaseClock(): Promise<Micros | null> {
     const requested = deps.clock.now()
     try {
@@ -169,7 +169,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   ]
 }
 
-/** Logger for node-cron, which otherwise writes to standard output. */
+/** node-cron otherwise writes to standard output. */
 function scheduleLog(log: WorkerDeps['log']): Logger {
   return {
     info: (detail) => log.info({ detail }, 'sweep.timer-noted'),
@@ -179,7 +179,6 @@ function scheduleLog(log: WorkerDeps['log']): Logger {
   }
 }
 
-/** Returns a problem if a sweep has not finished for too long. */
 function latenessOf({ name, everySeconds }: Sweep, lastComplete: number): string[] {
   const seconds = Math.round((performance.now() - lastComplete) / 1000)
   return seconds > everySeconds + MAY_BE_LATE_SECONDS ? [`sweep: ${name} has not finished for ${seconds} s`] : []

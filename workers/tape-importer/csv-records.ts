@@ -4,22 +4,21 @@ import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { withLineFeeds } from './read-file.ts'
 
 const MAX_RECORD = 65_536
-/** Bytes within which a record must end, including the parser's buffers. */
+/** Includes the parser's buffers. */
 const MAX_UNTERMINATED = 8 * 65_536
 
 export interface FileRecord {
-  /** line of its beginning, from 1 */
   line: number
   cells: string[]
   /** its text in the file without the final line end; line ends inside it are LF */
   text: string
 }
 
-/** The file is malformed or exceeds a limit. */
+/** Malformed, or beyond a limit. */
 export class FileRefusedError extends Error {
   readonly code: FailureCode
   readonly line: number
-  /** for FORMAT_UNKNOWN: faults of the record that is closest to a header */
+  /** for FORMAT_UNKNOWN: the record that is closest to a header */
   readonly header: HeaderFault | undefined
   constructor(code: FailureCode, line: number, header?: HeaderFault) {
     super(`${code} in line ${line}`)
@@ -30,9 +29,8 @@ export class FileRefusedError extends Error {
 }
 
 /**
- * Yields the records of a file in batches, one per chunk, because yielding to the event loop for each record costs more
- * than parsing it. Yields records before a fault first.
- * @throws FileRefusedError
+ * One batch per chunk, because yielding to the event loop for each record costs more than parsing it. Yields records
+ * before a fault first. @throws FileRefusedError
  */
 export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRecord[]> {
   let found: FileRecord[] = []
@@ -77,7 +75,7 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   }
 }
 
-/** Writes to the parser, or ends it. @throws the parser's error */
+/** @throws the parser's error */
 function written(parser: Parser, piece: Buffer | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error | null) => (error ? reject(error) : resolve())
@@ -97,7 +95,7 @@ function newlinesIn(cells: readonly string[]): number {
   return cells.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0)
 }
 
-/** Limits the bytes of a record, because the parser does not limit the number of cells. */
+/** The parser does not limit the number of cells. */
 async function* watched(bytes: AsyncIterable<Buffer>, parser: Parser, line: () => number): AsyncGenerator<Buffer> {
   let begun = -1
   let since = 0

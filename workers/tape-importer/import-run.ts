@@ -11,10 +11,10 @@ import { type Reached, type ReadyRecord, type ReadyRow, sortBatch } from './sort
 
 const BATCH = 500
 
-/** Another worker continues the import, or the import has ended. */
+/** Another worker continues the import, or it has ended. */
 export class OvertakenError extends Error {}
 
-/** Stores records, 500 per transaction, from the last stored one; reads the next batch meanwhile. */
+/** Stores 500 records per transaction, after the last stored one; reads the next batch meanwhile. */
 export class ImportRun {
   readonly #outbox: Pick<Outbox, 'run'>
   readonly #import: Import
@@ -22,7 +22,7 @@ export class ImportRun {
   readonly #afterBatch: () => Promise<void>
   #reached: Reached
   #recordNo: number
-  /** records that an earlier worker stored */
+  /** stored by an earlier worker */
   readonly #before: number
   #seen = 0
   #waiting: ReadyRecord[] = []
@@ -31,7 +31,6 @@ export class ImportRun {
   #unmapped: readonly string[]
   #written: { mapping: FileMapping; loanColumn: string | null; write: ReturnType<typeof rowWriter> } | undefined
 
-  /** @param afterBatch is called after each transaction */
   constructor(outbox: Pick<Outbox, 'run'>, found: Import, loanRefKey: Buffer, afterBatch: () => Promise<void>) {
     this.#outbox = outbox
     this.#import = found
@@ -51,7 +50,7 @@ export class ImportRun {
     return this.#reached.progress
   }
 
-  /** @throws OvertakenError; FileRefusedError when there are too many errors; each possibly from the batch before */
+  /** The error may be from the batch before. @throws OvertakenError; FileRefusedError when there are too many errors */
   async take(together: readonly Found[]): Promise<void> {
     for (const found of together) {
       this.#seen += 1
@@ -61,7 +60,7 @@ export class ImportRun {
     }
   }
 
-  /** Stores the pending records. @throws as `take` */
+  /** @throws as `take` */
   async store(): Promise<void> {
     await this.#storeNext()
     await this.#storing

@@ -8,13 +8,13 @@ import { asFound, type Found } from './interpret.ts'
 
 const MAX_RECORD = 65_536
 
-/** Parses a bureau file by its style; yields the records of a chunk together. @throws FileRefusedError */
+/** Yields the records of a chunk together. @throws FileRefusedError */
 export function interpretBureau(bytes: AsyncIterable<Buffer>, mapping: FileMapping): AsyncGenerator<Found[]> {
   const text = textOf(bytes)
   return mapping.style === 'fixed-record' ? fixedRecords(text, mapping) : segments(text, mapping)
 }
 
-/** Decodes one character per byte, because lengths and positions in the file count bytes. */
+/** One character per byte, because lengths and positions in the file count bytes. */
 async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   try {
     for await (const piece of bytes) yield piece.toString('latin1')
@@ -77,7 +77,7 @@ async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping):
   if (!isClosed) throw new FileRefusedError(number === 0 ? 'FORMAT_UNKNOWN' : 'TRAILER_MISMATCH', number)
 }
 
-/** Splits records by the length in their first four digits; yields null for a line without one. */
+/** The length is in the first four digits; yields null for a record without one. */
 async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string | null> {
   let rest = ''
   for await (const piece of text) {
@@ -100,7 +100,7 @@ async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string |
   if (rest.trim() !== '') yield null
 }
 
-/** @returns null without a valid length */
+/** Null without a valid length. */
 function lengthOf(text: string): number | null {
   const digits = text.slice(LENGTH_FIELD.from - 1, LENGTH_FIELD.to)
   return !/^[0-9]{4}$/.test(digits) || Number(digits) < 5 ? null : Number(digits)

@@ -23,12 +23,11 @@ export interface FoundRow {
   line: number
   mapping: FileMapping
   row: MappedRow
-  /** SHA-256 of the record, hex */
   sourceRecordSha256: string
   loan: NonNullable<MappedRow['loan']>
 }
 
-/** Interprets the records of a tape. @throws FileRefusedError when there is no header */
+/** @throws FileRefusedError when there is no header */
 export async function* interpretTape(
   records: AsyncIterable<readonly FileRecord[]>,
   mappings: readonly FileMapping[],
@@ -63,7 +62,7 @@ function readRecord(header: Header, { line, cells, text }: FileRecord): Found {
   return asFound(header.mapping, line, row, Buffer.from(text))
 }
 
-/** Returns the row of a mapped record, or its errors. @param bytes the record in the file */
+/** `bytes` are the record in the file. */
 export function asFound(mapping: FileMapping, line: number, row: MappedRow, bytes: Buffer): Found {
   if (row.loan) {
     return { kind: 'row', line, mapping, row, loan: row.loan, sourceRecordSha256: hash('sha256', bytes, 'hex') }

@@ -5,10 +5,10 @@ import type { Import } from '#shared/risk/colending/imports/import.ts'
 import { readChunks } from '#shared/risk/colending/imports/upload-store.ts'
 import { Utf8Check } from '#shared/risk/colending/imports/utf8-check.ts'
 
-/** Chunks per query; bounds the memory per file. */
+/** Bounds the memory per file. */
 const CHUNKS_AT_ONCE = 4
 
-/** Yields the bytes of a UTF-8 file. @throws NotTextError; Error when their hash differs from the upload's */
+/** @throws NotTextError; Error when the hash differs from the upload's */
 export async function* readFile(
   { db, secrets }: { db: Knex; secrets: Secrets },
   { id, sha256 }: Pick<Import, 'id' | 'sha256'>,
@@ -32,7 +32,7 @@ export async function* readFile(
 const LF = 10
 const CR = 13
 
-/** Replaces CR LF and CR by LF, so that each line end counts once, also in quoted cells. */
+/** Each line end counts once, also in quoted cells. */
 export async function* withLineFeeds(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isAfterCr = false
   for await (const piece of bytes) {

@@ -11,16 +11,15 @@ import type { WrittenRow } from '#shared/risk/colending/imports/row-text.ts'
 import { FileRefusedError } from './csv-records.ts'
 import type { Found, FoundRow } from './interpret.ts'
 
-/** A record before it is stored; of a loan it contains only the stored values. */
+/** Of a loan it contains only the stored values. */
 export type ReadyRecord = Exclude<Found, FoundRow> | ReadyRow
 
 export interface ReadyRow extends WrittenRow {
   kind: 'row'
   line: number
-  /** keyed hash of the loan; `loan` is the same in hex */
+  /** keyed hash; `loan` is the same in hex */
   loanRef: Buffer
   loan: string
-  /** the column that names the loan */
   loanColumn: string | null
   errors: readonly { column: string | null; code: RowCode }[]
   observations: readonly Observation[]
@@ -38,8 +37,8 @@ export interface SortedBatch extends Reached {
 }
 
 /**
- * Sorts records into rows, errors and skipped ones. Does not change its input, so that it can be retried.
- * @param stored loans of earlier batches, in hex @throws FileRefusedError for too many errors
+ * Does not change its input, so that it can be retried. `stored` are loans of earlier batches, in hex. @throws
+ * FileRefusedError for too many errors
  */
 export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored: ReadonlySet<string>): SortedBatch {
   const sorted: SortedBatch = { ...structuredClone(before), rows: [], listed: [] }

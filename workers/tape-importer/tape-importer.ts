@@ -15,12 +15,12 @@ import { type Found, interpretTape } from './interpret.ts'
 import { interpretBureau } from './interpret-bureau.ts'
 import { readFile } from './read-file.ts'
 
-/** Concurrent imports per process: each needs memory for chunks, and database time. */
+/** Each import needs memory for chunks, and database time. */
 const PREFETCH = 2
 /** A file of 20 MiB takes seconds; on a busy machine, minutes. */
 const DEADLINE_MS = 20 * 60_000
 
-/** Imports loan tapes and bureau files: rows, errors without cell contents, and the root over the rows. */
+/** Errors are stored without cell contents. */
 export const tapeImporter: Worker = {
   name: 'tape-importer',
   start(deps) {

@@ -22,7 +22,6 @@ import { slotsOf } from '#shared/webhooks/slots.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import type { SentAttempt } from './send.ts'
 
-/** A delivery in flight, with the data to send it. */
 export interface ClaimedAttempt extends ClaimedDelivery {
   url: string
   keys: SigningKeys
@@ -30,7 +29,7 @@ export interface ClaimedAttempt extends ClaimedDelivery {
   claimedAtMs: number
 }
 
-/** A batch's work for one endpoint: record an attempt, claim the next delivery, or both. */
+/** Records an attempt, claims the next delivery, or both. */
 export interface Step {
   endpointId: string
   ended: { delivery: ClaimedAttempt; sent: SentAttempt } | null
@@ -42,10 +41,10 @@ export interface BatchResult {
   switchedOff: { endpointId: string; reason: string }[]
 }
 
-/** Sandbox deliveries signed per batch and endpoint; the next message continues. */
+/** Per batch and endpoint; the next message continues. */
 const SANDBOX_PAGE = 200
 
-/** Applies the ends of attempts, their events, and the next claims in one transaction. */
+/** One transaction: ends of attempts, their events, and the next claims. */
 export async function runBatch(
   deps: Pick<WorkerDeps, 'outbox' | 'now'>,
   keysOf: (endpoint: LockedEndpoint) => SigningKeys,
@@ -151,7 +150,7 @@ class Batch {
     })
   }
 
-  /** Signs and stores sandbox deliveries. No code on this path can open a connection. */
+  /** No code on this path can open a connection. */
   async sandbox(keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<void> {
     const ids = [...this.#endpoints.values()].filter(
       ({ env, health }) => env === 'SANDBOX' && health.state === 'ACTIVE',
@@ -170,9 +169,7 @@ class Batch {
     await suppressSigned(this.#tx, signed, this.#at)
   }
 
-  /**
-   * Stores the endpoints' health, settles open deliveries of inactive ones, and notifies the owners of disabled ones.
-   */
+  /** Settles open deliveries of inactive endpoints, and notifies the owners of disabled ones. */
   async save(): Promise<void> {
     await saveHealth(this.#tx, [...this.#changed], this.#at)
     const inactive = [...this.#endpoints.values()].filter(({ health }) => health.state !== 'ACTIVE')

@@ -8,9 +8,9 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { type ClaimedAttempt, runBatch, type Step } from './batch.ts'
 import { createSigningKeys } from './send.ts'
 
-/** Collects the steps of all slots: one transaction at a time processes all that arrived during the previous one. */
+/** One transaction at a time processes all steps that arrived during the previous one. */
 export interface Batches {
-  /** @returns the delivery that the slot has claimed; null when no delivery of its endpoint may be sent now */
+  /** Null when no delivery of its endpoint may be sent now. */
   run(step: Step): Promise<ClaimedAttempt | null>
 }
 
@@ -49,7 +49,7 @@ function assignClaimed(steps: readonly Step[], claimed: readonly ClaimedAttempt[
   return steps.map(({ endpointId, wantsNext }) => (wantsNext ? (byEndpoint.get(endpointId)?.shift() ?? null) : null))
 }
 
-/** Metrics for the operator. No label names a tenant or an address. */
+/** No label names a tenant or an address. */
 export interface DeliveryMetrics {
   attempts: Counter<'outcome'>
   switchedOff: Counter<'reason'>
@@ -59,7 +59,7 @@ export interface DeliveryMetrics {
 
 const metricsByRegistry = new WeakMap<Registry, DeliveryMetrics>()
 
-/** Returns the metrics of a process, created once, because the deliverer and the sweeper may share it. */
+/** Created once per process, because the deliverer and the sweeper may share it. */
 export function deliveryMetrics(registry: Registry): DeliveryMetrics {
   const known = metricsByRegistry.get(registry)
   if (known) return known

@@ -17,7 +17,7 @@ export interface SentAttempt {
   response: Buffer | null
 }
 
-/** Makes one signed attempt; only 2xx is a success (docs/spec/transparency.md#webhook-delivery). */
+/** Only 2xx is a success (docs/spec/transparency.md#webhook-delivery). */
 export async function sendSigned(
   http: HttpClient,
   now: () => Micros,

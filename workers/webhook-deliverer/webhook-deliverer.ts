@@ -7,20 +7,19 @@ import type { ClaimedAttempt } from './batch.ts'
 import { createBatches, deliveryMetrics } from './batches.ts'
 import { sendSigned } from './send.ts'
 
-/** Concurrent messages. An attempt mostly waits for its endpoint, so hanging endpoints must not block the others. */
+/** An attempt mostly waits for its endpoint, so hanging endpoints must not block the others. */
 const PREFETCH = 1000
 /** Slots limit each endpoint; tenants on one host must not wait for each other's sockets. */
 const SOCKETS_PER_HOST = 2048
-/** Time for which a message keeps a slot busy, below the broker's limit of 30 minutes. */
+/** A message keeps a slot busy for this time, below the broker's limit of 30 minutes. */
 const SLOT_MS = 5 * 60_000
-/** Time for an attempt that begins just before the slot's end, with its transactions. */
+/** An attempt may begin just before the slot's end. */
 const LAST_ATTEMPT_MS = 60_000
 const TIMEOUT_MS = 15_000
 
 /**
- * Sends events to webhook endpoints. A message means that an endpoint has an open delivery; the rows decide which one,
- * and if it may be sent now. The end of an attempt claims the endpoint's next delivery in the same transaction, so a
- * backlog continues without further messages, at most four concurrently.
+ * A message means that an endpoint has an open delivery; the rows decide which one. The end of an attempt claims the
+ * next delivery in the same transaction, so a backlog continues without messages.
  */
 export const webhookDeliverer: Worker = {
   name: 'webhook-deliverer',

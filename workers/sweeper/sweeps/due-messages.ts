@@ -18,7 +18,7 @@ import type { Sweep } from '../sweep.ts'
 
 const PAGE = 1000
 
-/** Publishes due deliveries again: due retries, and those of crashed deliverers. */
+/** Due retries, and deliveries of crashed deliverers. */
 export const dueDeliveries: Sweep = {
   name: 'due-deliveries',
   everySeconds: 1,
@@ -41,7 +41,7 @@ export const dueDeliveries: Sweep = {
 
 const DUE_MAILS_PAGE = 500
 
-/** Publishes due mails again: due retries, and those of crashed mailers. */
+/** Due retries, and mails of crashed mailers. */
 export const dueMails: Sweep = {
   name: 'due-mails',
   everySeconds: 1,
@@ -58,7 +58,7 @@ export const dueMails: Sweep = {
 
 const DUE_NOTIFICATIONS_PAGE = 500
 
-/** Publishes due notifications again: due retries, and those of crashed notifiers. */
+/** Due retries, and notifications of crashed notifiers. */
 export const dueNotifications: Sweep = {
   name: 'due-notifications',
   everySeconds: 1,
@@ -74,10 +74,9 @@ export const dueNotifications: Sweep = {
   },
 }
 
-/** Larger counts are reported as this number. */
 const MAX_COUNTED = 1_000
 
-/** Publishes a message for the alerter while it has work: its message may be lost, or the alerter may have crashed. */
+/** The alerter's message may be lost, or the alerter may have crashed. */
 export const dueAlerts: Sweep = {
   name: 'due-alerts',
   everySeconds: 1,
@@ -92,7 +91,6 @@ export const dueAlerts: Sweep = {
   },
 }
 
-/** Writes the reports and reminders that are due; the mailer sends them. */
 export const dueReports: Sweep = {
   name: 'due-reports',
   everySeconds: 10,
@@ -105,7 +103,7 @@ export const dueReports: Sweep = {
   },
 }
 
-/** Anchors the calls of agent tools per UTC day, after its end. */
+/** Anchors a UTC day after its end. */
 export const agentDigests: Sweep = {
   name: 'agent-digests',
   everySeconds: 60,
@@ -116,7 +114,7 @@ export const agentDigests: Sweep = {
 
 const UNSENT_MESSAGES_PAGE = 500
 
-/** Publishes outbox messages that their process could not publish. */
+/** Their process could not publish these. */
 export const unsentMessages: Sweep = {
   name: 'unsent-messages',
   everySeconds: 1,

@@ -16,8 +16,8 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 /**
- * Requests the hourly snapshots of the first-financing registry, and retires key epochs whose successor is thirty days
- * old. Owners of registrations in a retired epoch are notified, because these leave blind answers UNRESOLVED.
+ * Retires key epochs whose successor is thirty days old. Notifies owners of registrations in a retired epoch, because
+ * these leave blind answers UNRESOLVED.
  */
 export const financingEpochs: Sweep = {
   name: 'financing-epochs',
@@ -51,8 +51,8 @@ async function retire(deps: WorkerDeps): Promise<void> {
 const PAGE = 100
 
 /**
- * Expires registrations and presented packs, notifies owners of financed registrations two weeks before, and marks
- * registrations with unanswered disputes. Skips rows that another process has locked, so each owner is notified once.
+ * Also notifies owners of financed registrations two weeks before, and marks unanswered disputes. Skips rows that
+ * another process has locked, so each owner is notified once.
  */
 export const lapsedRegistrations: Sweep = {
   name: 'lapsed-registrations',

@@ -8,13 +8,9 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 500
-/** Interval between status checks of a credential that verified an identity. */
 const STATUS_MS = 12 * 3_600_000
 
-/**
- * Ends unanswered requests to wallets, deletes expired presented values and unverified answers, expires identities, and
- * requests status checks of credentials. Skips rows that another process has locked.
- */
+/** Skips rows that another process has locked. */
 export const identity: Sweep = {
   name: 'identity',
   everySeconds: 5,

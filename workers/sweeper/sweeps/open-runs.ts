@@ -8,10 +8,10 @@ import {
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** The end of a run is expected for this many hours after its deadline (docs/spec/alerting.md#watched-runs). */
+/** Until then the end of a run is expected (docs/spec/alerting.md#watched-runs). */
 const ABANDONED_AFTER_HOURS = 72
 
-/** Ends runs whose end is no longer expected, and notifies owners if runs ended because there were too many. */
+/** Notifies owners if runs ended because there were too many. */
 export const openRuns: Sweep = {
   name: 'open-runs',
   everySeconds: 60,

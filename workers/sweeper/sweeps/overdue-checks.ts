@@ -8,13 +8,12 @@ import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
-/** Even without overdue checks the shards get a barrier at this interval, so that a lost evaluator is noticed. */
+/** A barrier without overdue checks detects a lost evaluator. */
 const PROBE_EVERY = 10
 
 /**
- * Takes checks down whose deadline has passed. The missing pings may still be in a listener or in a queue. Therefore it
- * reads what every listener has settled, then sends barriers, in this order (docs/adr/0005), and sweeps only shards that
- * answered.
+ * Missing pings may still be in a listener or in a queue. Therefore it reads the settled time of every listener, then
+ * sends barriers, in this order (docs/adr/0005), and sweeps only shards that answered.
  */
 export function overdueChecks(): Sweep {
   let ticks = 0
@@ -52,7 +51,7 @@ export function overdueChecks(): Sweep {
   }
 }
 
-/** Shards that did not answer the last barrier. */
+/** They did not answer the last barrier. */
 interface Silence {
   /** monotonic milliseconds */
   since: number
@@ -82,7 +81,7 @@ async function takeAllDown(
   )
 }
 
-/** The checks of a shard that stays silent for a minute cannot go down, so it is logged as an error. */
+/** After a minute the checks of the shard cannot go down, which is an error. */
 function reportSilence({ deps }: Tick, silence: Silence): void {
   const seconds = secondsOf(silence)
   deps.log[seconds >= 60 ? 'error' : 'warn']({ shards: silence.shards, seconds }, 'shards.not-swept')

@@ -5,7 +5,6 @@ import { claimQuotaNotices, type DueNotice, returnQuotaNotice } from '#shared/mo
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Mails the owners of a project that reaches its check limit, once. */
 export const quotaNotices: Sweep = {
   name: 'quota-notices',
   everySeconds: 10,

@@ -24,19 +24,18 @@ import { pruneAnswers, pruneDeliveries } from '#shared/webhooks/retention-store.
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
-/** Days for which a redelivered message is recognised; no message can be in flight for longer. */
+/** No message can be in flight for longer, so duplicates are recognised. */
 const DEDUPLICATION_DAYS = 7
-/** Days for which ended incidents are stored (docs/spec/alerting.md#incidents). */
+/** See docs/spec/alerting.md#incidents. */
 const INCIDENT_DAYS = 400
-/** Days for which statements and their records are stored (docs/spec/alerting.md#daily-statements). */
+/** See docs/spec/alerting.md#daily-statements. */
 const STATEMENT_DAYS = 400
-/** Days for which a maintenance window is stored after its end. */
+/** after its end */
 const PAST_WINDOW_DAYS = 90
 
 /**
- * Deletes expired rows in pages. Flips are stored for at least the current month and the two before it. Pings
- * overwrite
- * each other, so they need no sweep.
+ * Keeps flips for at least the current month and the two before it. Pings overwrite each other, so they need no
+ * sweep.
  */
 export const retention: Sweep = {
   name: 'retention',
@@ -71,7 +70,6 @@ async function untilEmpty(prune: () => Promise<number>): Promise<void> {
 
 const DELIVERY_RETENTION_PAGE = 1000
 
-/** Deletes expired deliveries and responses of endpoints in pages. */
 export const deliveryRetention: Sweep = {
   name: 'delivery-retention',
   everySeconds: 600,
@@ -84,7 +82,7 @@ export const deliveryRetention: Sweep = {
 
 const ABANDONED_IMPORTS_PAGE = 100
 
-/** Deletes uploads that were aborted an hour ago, and fails imports that have not ended for a day. */
+/** Uploads end after an hour, imports after a day. */
 export const abandonedImports: Sweep = {
   name: 'abandoned-imports',
   everySeconds: 60,

@@ -10,8 +10,8 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 /**
- * Inspects the standbys of the database and the nodes and queue members of the broker, for the metrics only: taking a
- * process out of service because a standby is missing would not help. The first result and each change are logged.
+ * For the metrics only: taking a process out of service because a standby is missing would not help. Logs the first
+ * result and each change.
  */
 export function servers(): Sweep {
   let reported = ''
@@ -50,20 +50,18 @@ async function inspectBroker({ config, log, metrics, installation }: WorkerDeps)
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
- * A queue is deleted only after this many sweeps found it empty. RabbitMQ also reports an empty queue if the queue's
- * leader does not respond within a quarter of a second, and deleting it then loses messages.
+ * RabbitMQ also reports an empty queue if its leader does not respond within 250 ms; deleting it then loses messages.
  */
 const TIMES_EMPTY = 3
 
 /**
- * Retires a generation to which no listener can send any more (docs/adr/0007), after its queues and dead-letter
- * queues
- * are empty. Deletes the queues after every process has read that.
+ * No listener can send to a retired generation (docs/adr/0007). Its queues must be empty, and are deleted after every
+ * process has read the change.
  */
 export function outlivedQueues(): Sweep {
   const timesEmpty = new Map<string, number>()
 
-  /** Inspects queues once and counts the inspection. @returns the existing queues */
+  /** Counts the inspection. Returns the existing queues. */
   async function look({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
     const found = await broker.inspect(names)
     for (const name of names) {

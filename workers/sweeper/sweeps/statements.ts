@@ -9,9 +9,8 @@ import type { Sweep } from '../sweep.ts'
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
- * Creates the daily statements of projects that enabled them (docs/spec/alerting.md#daily-statements), after every
- * listener
- * has settled the day and every shard has applied it: no ping of that day is missing.
+ * Only after every listener has settled the day and every shard has applied it: no ping of that day is missing
+ * (docs/spec/alerting.md#daily-statements).
  */
 export const statements: Sweep = {
   name: 'statements',

@@ -15,7 +15,7 @@ import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type DigestReader, digestReaders } from '../../digest-readers.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
-/** Follows checks that became unknown by a gap, until they are pinged or go down. */
+/** Until they are pinged or go down. */
 export const unknownChecks: Sweep = {
   name: 'unknown-checks',
   everySeconds: 10,
@@ -25,10 +25,8 @@ export const unknownChecks: Sweep = {
 }
 
 /**
- * Notifies once per project and integration about checks whose ping was expected in a gap and that were not pinged
- * since
- * (docs/spec/alerting.md#unknown-time). Recipients are those of the first step of the check's policy, or its
- * integrations.
+ * Once per project and integration (docs/spec/alerting.md#unknown-time). Recipients are those of the first step of
+ * the check's policy, or its integrations.
  */
 export const unknownNotices: Sweep = {
   name: 'unknown-notices',

@@ -7,15 +7,13 @@ import type { Sweep, Tick } from '../sweep.ts'
 const REDIRECTS = 3
 
 /**
- * Reports to an external monitor once a minute by fetching `WATCHDOG_URL` (docs/spec/alerting.md#coverage-gaps), only
- * while
- * sweeps finish, listeners accept pings, and no work has been due for more than two minutes. If any part stops, the
- * external
- * monitor notices the missing report.
+ * Fetches `WATCHDOG_URL` once a minute (docs/spec/alerting.md#coverage-gaps), only while sweeps finish, listeners
+ * accept pings, and no work has been due for two minutes. If any part stops, the external monitor notices the missing
+ * report.
  */
 export function watchdog(url: string, http: Pick<HttpClient, 'request'>): Sweep {
   let suppression = ''
-  /** since when work has been late continuously, monotonic milliseconds */
+  /** late continuously; monotonic milliseconds */
   let late: { since: number; reasons: string[] } | null = null
   return {
     name: 'watchdog',
@@ -48,7 +46,7 @@ function reasonsToWithhold({ isUnsettled, ills }: Tick): string[] {
   return [...settling, ...(ills?.() ?? [])]
 }
 
-/** @returns the error; null if the monitor accepted the report */
+/** Null if the monitor accepted the report. */
 async function fetchIt(url: string, http: Pick<HttpClient, 'request'>): Promise<string | null> {
   try {
     const { status } = await http.request({ method: 'GET', url, followRedirects: REDIRECTS })
