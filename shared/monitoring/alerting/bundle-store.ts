@@ -122,10 +122,7 @@ const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: num
   size: 'count(*) OVER (PARTITION BY m.integration_id)',
 })
 
-/**
- * Leaves out outages that are resolved or acknowledged, and recoveries of outages that were not notified. Returns the
- * number of members and the most severe one per integration.
- */
+/** Leaves out ended and acknowledged outages, and recoveries of outages that were not notified. */
 export async function closeBundle(
   tx: Knex,
   { id, direction }: DueBundle,

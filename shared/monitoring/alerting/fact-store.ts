@@ -130,10 +130,7 @@ const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
   isReplaced: "coalesce(n.error = 'Overtaken', false)",
 })
 
-/**
- * Returns digests as notifications, because a recovery is sent like its outage. A sent digest counts as attempted,
- * but not one that a limit suppressed.
- */
+/** A recovery is sent like its outage. A sent digest counts as attempted, unless a limit suppressed it. */
 export async function digestsOf(
   tx: Knex,
   incidentIds: readonly string[],

@@ -1,9 +1,6 @@
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 
-/**
- * Writes at the latest with the commit. The caller holds the locks of the checks; the sweeper starts the alerter
- * within a second.
- */
+/** The caller holds the locks of the checks; the sweeper starts the alerter within a second. */
 export function makeFailuresCount(run: RunPrepared, checkIds: readonly number[]): void {
   if (checkIds.length > 0) run.later(MAKE_DUE, [checkIds])
 }

@@ -13,10 +13,7 @@ export interface WaitingFlip {
   reason: FlipReason
 }
 
-/**
- * A flip needs a notification for one day, and afterwards while its check still has that status. `checks` must be
- * joined.
- */
+/** True for one day, and afterwards while the check still has that status. `checks` must be joined. */
 export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
 
 /**

@@ -163,10 +163,7 @@ export async function listDecisions(
 const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>()(`
   id, ${microsOf('at')} AS at, flip_id, incident_id, outcome, reason, detail, ${microsOf('until')} AS until, channels`)
 
-/**
- * Returns decisions about a flip, those of its incident, and later ones without a flip, for example a deadline
- * extension. Oldest first; `until` null means now.
- */
+/** Includes decisions of its incident, and later ones without a flip. Oldest first; `until` null means now. */
 export async function decisionsSince(
   db: Knex,
   checkId: number,

@@ -95,10 +95,7 @@ export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): P
   await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
 }
 
-/**
- * A failure that was stored while its incident was opened did not find it, so a new incident that waits for failures
- * is evaluated again after a second.
- */
+/** A failure stored while its incident was opened did not find it, so the incident is evaluated again. */
 const NEXT_AT = `CASE WHEN state = 'waiting' AND suppression = 'FAILURES' AND NOT EXISTS (SELECT FROM incidents o WHERE o.id = t.id)
       THEN least(${timestampOf('"nextAt"')}, now() + interval '1 second') ELSE ${timestampOf('"nextAt"')} END`
 

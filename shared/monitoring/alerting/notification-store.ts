@@ -14,10 +14,7 @@ export interface StoredNotification extends NewNotification {
   incidentId: string | null
 }
 
-/**
- * Uses one statement for many checks. Skips a notification that its integration already got. The caller publishes the
- * returned messages after the commit.
- */
+/** Skips a notification that its integration already got. Publish the messages after the commit. */
 export async function insertNotifications(
   tx: Knex,
   notifications: readonly StoredNotification[],

@@ -85,10 +85,7 @@ const NEXT_COLUMNS = columns<NextNotification>({
   isNews: "i.resolved_at IS NULL AND i.state <> 'acknowledged'",
 })
 
-/**
- * Drops those of incidents that are resolved or acknowledged. The caller publishes the returned messages after the
- * commit.
- */
+/** Drops those of resolved or acknowledged incidents. Publish the messages after the commit. */
 export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
   const [found] = await query<{ mine: boolean }>(
     tx,

@@ -140,10 +140,7 @@ const OTHER_COLUMNS: Record<keyof Candidate, string> = {
   scheme: 'NULL',
 }
 
-/**
- * Skips checks that a ping has locked. Returns those that are no longer overdue without a lock, so that their next
- * check time can be updated.
- */
+/** Skips checks that a ping has locked. Those that are not overdue stay unlocked, for their next check time. */
 const CANDIDATES = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
   due AS (

@@ -34,10 +34,7 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
   )
 }
 
-/**
- * No listener has an unanswered ping from before this instant (docs/adr/0005). A barrier that is sent afterwards
- * waits for every ping that arrived before.
- */
+/** No listener has an unanswered ping from before it; a later barrier waits for earlier pings (docs/adr/0005). */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
   const [row] = await query(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
   if (!row) throw new Error('the database returned no time')
@@ -80,10 +77,7 @@ const SETTLED_UNTIL = typed`
     WHERE ended IS NULL AND settled_until IS NOT NULL AND until_at > at - ?::int * interval '1 millisecond')
   SELECT ${SETTLED_UNTIL_COLUMNS} FROM clock`
 
-/**
- * The sweep ignores a listener after this time. Longer than most database outages, because a lapsed listener refuses
- * pings that are confirmed slowly.
- */
+/** Longer than most database outages, because a lapsed listener refuses pings that are confirmed slowly. */
 const LEASE_MS = 120_000
 /** Since the last stored heartbeat. Less than the lease, to leave time for the heartbeat to arrive. */
 const LAPSES_AFTER_MS = 100_000
@@ -98,10 +92,7 @@ export interface Arrival {
   wall: number
 }
 
-/**
- * The sweep relies on this for listeners whose heartbeat it cannot see (docs/adr/0005): a ping that was queued too
- * late must be refused.
- */
+/** The sweep relies on refusals of pings that were queued too late (docs/adr/0005). */
 export interface Cover {
   /** `sentAt` is in monotonic milliseconds. */
   extend(sentAt: number, now: Arrival): void

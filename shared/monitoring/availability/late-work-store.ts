@@ -5,10 +5,7 @@ import { isNews } from '../alerting/flip-store.ts'
 /** Due work is late after this time (docs/spec/alerting.md#coverage-gaps). */
 const LATE = '2 minutes'
 
-/**
- * Work that waits for slow targets or retries is not due. Omits webhook deliveries: customers' endpoints determine
- * their pace.
- */
+/** Omits work that waits for slow targets or retries, and webhook deliveries, whose endpoints set the pace. */
 export async function lateWork(db: Knex): Promise<string[]> {
   const rows = await query<{ what: string }>(
     db,

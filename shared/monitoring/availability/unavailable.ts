@@ -40,10 +40,7 @@ export const ALL_SHARDS = (1n << 64n) - 1n
 
 type Interval = { from: Micros; until: Micros; isFull: boolean }
 
-/**
- * A pure function of heartbeats and the present, so every sweeper computes the same
- * (docs/spec/alerting.md#coverage-gaps).
- */
+/** A pure function, so every sweeper computes the same (docs/spec/alerting.md#coverage-gaps). */
 export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {
   const present = proofs
     .filter(({ from }) => from <= now)

@@ -26,10 +26,7 @@ export function verifyBadgeSignature(
   return signature.length === LENGTH + 2 && signature.endsWith('-2') ? 2 : 3
 }
 
-/**
- * Tags are percent-encoded twice and `tag` has been decoded once; clients that encode once work too. Returns null if
- * the signature matches neither, and for `*`, which has its own URL.
- */
+/** `tag` has been decoded once of two encodings; one encoding works too. Null without a match, and for `*`. */
 export function resolveBadgeTag(
   secret: string | Uint8Array,
   badgeKey: string,

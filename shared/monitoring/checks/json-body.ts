@@ -17,10 +17,7 @@ export type JsonBody = { ok: true; body: JsonObject } | { ok: false; error: stri
 /** Deeper nesting than any request needs. */
 const MAX_DEPTH = 100
 
-/**
- * Accepts any content type, `NaN` and `Infinity`; an empty body is `{}`, and the last of equal names wins
- * (docs/spec/monitoring.md#authentication).
- */
+/** Any content type; an empty body is `{}` (docs/spec/monitoring.md#authentication). */
 export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBody {
   const parsing = parseInSteps(raw, limits)
   for (;;) {

@@ -10,10 +10,7 @@ export function decodeBodyText(body: Uint8Array | null): string {
   return body === null ? '' : decoder.decode(body.subarray(0, SCANNED_BODY_BYTES))
 }
 
-/**
- * A method that does not count is final; otherwise keywords override the URL
- * (docs/spec/monitoring.md#keyword-filters). `bodyText` may be empty if `filterHttpBody` is not set.
- */
+/** A method that does not count is final (docs/spec/monitoring.md#keyword-filters). */
 export function classifyHttp(
   check: CheckFilters,
   ping: { kind: SignalKind; method: string; bodyText: string },
@@ -22,10 +19,7 @@ export function classifyHttp(
   return check.filterHttpBody ? classifyText(check, ping.bodyText) : ping.kind
 }
 
-/**
- * A mail is a success unless a mail filter is on; the restriction of methods does not apply
- * (docs/spec/monitoring.md#keyword-text).
- */
+/** Success unless a mail filter is on (docs/spec/monitoring.md#keyword-text). */
 export function classifyEmail(check: CheckFilters, mail: { subject: string; textPieces: readonly string[] }): PingType {
   if (!check.filterSubject && !check.filterBody) return 'success'
   const pieces = [...(check.filterSubject ? [mail.subject] : []), ...(check.filterBody ? mail.textPieces : [])]

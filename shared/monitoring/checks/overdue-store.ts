@@ -97,10 +97,7 @@ interface SweptRow {
   down: number[] | null
 }
 
-/**
- * With many overdue checks the planner would sort all deadlines for each page, and scan all checks. An index scan
- * stops after one page.
- */
+/** With many overdue checks the planner would sort all deadlines for each page, and scan all checks. */
 export const FIX_PLAN = `
   SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`

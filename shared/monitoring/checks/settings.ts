@@ -70,10 +70,7 @@ function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpe
 /** An existing check must have these values for a create request to update it. */
 export type UniqueCriteria = Partial<Pick<CheckSettings, 'name' | 'slug' | 'tags' | 'timeoutSeconds' | 'graceSeconds'>>
 
-/**
- * Returns null if the request must create a check (docs/spec/monitoring.md#upsert). The timeout of a cron check is
- * its hidden stored one.
- */
+/** Null if the request must create a check (docs/spec/monitoring.md#upsert). */
 export function uniqueCriteria(spec: CheckSpec): UniqueCriteria | null {
   if (spec.unique === undefined || spec.unique.length === 0) return null
   const criteria: UniqueCriteria = {}

@@ -23,10 +23,7 @@ export function slugify(name: string): string {
     .replace(/^[-_]+|[-_]+$/g, '')
 }
 
-/**
- * SHA-1, in hex, of the first half of the uuid, which cannot be derived from it
- * (docs/spec/monitoring.md#finding-the-check).
- */
+/** The uuid cannot be derived from it (docs/spec/monitoring.md#finding-the-check). */
 export function uniqueKey(uuid: string): string {
   return createHash('sha1').update(uuid.replaceAll('-', '').slice(0, 16)).digest('hex')
 }

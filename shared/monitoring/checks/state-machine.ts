@@ -25,10 +25,7 @@ export interface StatusChange {
 export interface SignalOutcome {
   type: PingType
   flip: StatusChange | null
-  /**
-   * An older signal than one that was applied. The open run and the last duration must be recomputed from the
-   * recorded pings (late-signal.ts).
-   */
+  /** an older signal than one that was applied: late-signal.ts must recompute the open run */
   late: boolean
   /** The source of the signal does not count, so it is only in the log. */
   uncounted?: true
@@ -98,10 +95,7 @@ function applyFinish(check: CheckMachine, signal: Signal, kind: 'success' | 'fai
   return { type: kind, flip: { from, to, reason: kind === 'fail' ? 'fail' : '', processed: false }, late }
 }
 
-/**
- * Modifies `state` (docs/spec/monitoring.md#pause-and-resume). The caller must have applied all earlier pings.
- * Returns null if already paused.
- */
+/** All earlier pings must be applied (docs/spec/monitoring.md#pause-and-resume). Null if already paused. */
 export function pause(state: CheckState): StatusChange | null {
   if (state.status === 'paused') return null
   const from = state.status

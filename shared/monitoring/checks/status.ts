@@ -2,10 +2,7 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
 import { hasRules } from './rule-bits.ts'
 
-/**
- * Returns the first later occurrence; must not throw for an expression that was valid. A parameter, so that these
- * rules do not depend on calendars.
- */
+/** Must not throw. A parameter, so that these rules do not depend on calendars. */
 export type NextOccurrence = (
   kind: 'cron' | 'oncalendar',
   expression: string,
@@ -15,10 +12,7 @@ export type NextOccurrence = (
 
 export type CheckTimes = CheckSchedule & CheckState
 
-/**
- * Ignores running jobs (docs/spec/monitoring.md#grace-and-deadline). Returns null unless the stored status is up, and
- * if the schedule has no further occurrence.
- */
+/** Ignores running jobs; null unless the stored status is up (docs/spec/monitoring.md#grace-and-deadline). */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
   const since = Math.max(check.lastPing, check.deadlineExtendedAt ?? 0)
@@ -37,10 +31,7 @@ export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null
   return due === null ? check.lastStart : Math.min(due, check.lastStart)
 }
 
-/**
- * Computes `alertAfter`. Grace is elapsed time, so a clock change does not affect it. Returns the stored deadline if
- * the check has rules (rule-bits.ts).
- */
+/** Grace is elapsed time, so a clock change does not affect it. With rules (rule-bits.ts), the stored deadline. */
 export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
   return hasRules(check) ? check.alertAfter : goingDownAtWithoutRules(check, next)
 }

@@ -52,10 +52,7 @@ export async function listChecks(db: Knex, projectId: number, slug?: string): Pr
   return rows
 }
 
-/**
- * Finds a check of any project. The caller compares `projectId`, because the API distinguishes a foreign check from a
- * missing one.
- */
+/** Of any project, because the API distinguishes a foreign check from a missing one. */
 export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck | null> {
   const rows = await query(db, typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null

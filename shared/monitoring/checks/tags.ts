@@ -24,10 +24,7 @@ export function distinctTags(checks: Iterable<{ tags: string }>): string[] {
 /** Lists and pages show all tags of a project. */
 const MAX_PROJECT_TAGS = 1_000
 
-/**
- * A project that is already above the limit may keep its tags. @throws ValidationError if the change adds a tag
- * beyond the limit
- */
+/** A project above the limit may keep its tags. @throws ValidationError if the change adds one beyond the limit */
 export function requireTagCapacity(before: Iterable<string>, after: Iterable<string>): void {
   const had = tagsOf(before)
   const has = tagsOf(after)

@@ -67,10 +67,7 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
   return Array.from({ length: months }, (_, back) => [monthStart(back), back === 0 ? now : monthStart(back - 1)])
 }
 
-/**
- * The status is known from the first ping on; if older flips were deleted, since the creation. Returns null before
- * the first ping.
- */
+/** From the first ping on; if older flips were deleted, since the creation. Null before the first ping. */
 export function knownSince({ nPings }: { nPings: number }, flips: readonly Flip[], createdAt: Micros): Micros | null {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   if (ordered[0]?.from === 'new') return ordered.find(({ to }) => to === 'up' || to === 'down')?.at ?? null

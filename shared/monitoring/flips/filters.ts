@@ -10,10 +10,7 @@ export interface FlipRange {
 const MAX_TIMESTAMP = 10_000_000_000
 const MAX_SECONDS = 31_536_000
 
-/**
- * The last of a repeated parameter counts (docs/spec/monitoring.md#flips-list). Returns null if a filter is invalid;
- * the response is then 400 with an empty body.
- */
+/** Null if a filter is invalid: 400 with an empty body (docs/spec/monitoring.md#flips-list). */
 export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange | null {
   const start = readInteger(query.getAll('start').at(-1), MAX_TIMESTAMP)
   const end = readInteger(query.getAll('end').at(-1), MAX_TIMESTAMP)

@@ -8,10 +8,7 @@ import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import type { Flip, FlipRange } from './filters.ts'
 
-/**
- * A change that is history only has no notification (docs/spec/alerting.md#decisions). SQL over `from_status` and
- * `to_status`.
- */
+/** SQL over `from_status` and `to_status` (docs/spec/alerting.md#decisions). */
 const SILENT_REASON = `
   CASE WHEN to_status = 'paused' THEN 'PAUSED' WHEN to_status = 'new' THEN 'RESUMED'
        WHEN from_status = 'paused' THEN 'WAS_PAUSED' ELSE 'FIRST_SUCCESS' END`
@@ -65,10 +62,7 @@ export interface NewFlip extends StatusChange {
   at: Micros
 }
 
-/**
- * The caller publishes the returned row after the commit. The first success of a new or resumed check needs no
- * notification (docs/spec/monitoring.md#notification-dispatch).
- */
+/** Publish the row after the commit. Some first successes need none (docs/spec/monitoring.md#notification-dispatch). */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
   return await run(RECORD_FLIPS, [

@@ -28,10 +28,7 @@ export interface Uptime {
   ratio: number | null
 }
 
-/**
- * Each instant counts once, in this order: off, excluded maintenance, down, unknown, up. A check that is down stays
- * down in a coverage gap.
- */
+/** Each instant counts once: off, excluded maintenance, down, unknown, up. Down continues in a coverage gap. */
 export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptime {
   const unknown = merged(facts.unknown)
   const sums = { up: 0, down: 0, unknown: 0, maintenance: 0, off: 0 }

@@ -24,10 +24,7 @@ export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'stat
   ]
 }
 
-/**
- * `It went down at 02:10, during "Patch night"`, without a full stop; empty if it was not suppressed. Times are in
- * the reader's zone.
- */
+/** `It went down at 02:10, during "Patch night"`; empty if not suppressed. Times are in the reader's zone. */
 export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
   const by = shortName(alert?.suppressedBy ?? '')
   if (!alert || by === '') return ''

@@ -8,9 +8,7 @@ import type { NotificationDetail } from '../alerting/incident.ts'
 import type { Summary } from './notification.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
-/**
- * Longer than an attempt and its wait for a slot may take. After it, the attempt of a process that died is repeated.
- */
+/** Longer than an attempt and its wait for a slot may take; afterwards the attempt is repeated. */
 const LEASE = '90 seconds'
 
 export interface ClaimedNotification {
@@ -88,10 +86,7 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
   })
 }
 
-/**
- * Returns for each, in order, if its lease was still valid. Call it right before sending: a suspended process may
- * have lost its lease.
- */
+/** In order: if the lease was still valid. Call it right before sending, because a process may have slept. */
 export async function renewLeases(
   db: Knex,
   attempts: readonly Pick<ClaimedNotification, 'id' | 'attempt'>[],
@@ -135,10 +130,7 @@ export interface FinishedAttempt {
   retryInMs: number | null
 }
 
-/**
- * Skips deleted rows. Returns for each, in order, if it disabled its integration: of several permanent failures only
- * the first.
- */
+/** Skips deleted rows. In order: if the attempt disabled its integration, only for the first of several. */
 export async function recordAttempts(
   db: Knex,
   finished: readonly FinishedAttempt[],

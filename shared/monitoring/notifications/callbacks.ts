@@ -1,10 +1,7 @@
 const MAX_ERROR_LENGTH = 200
 const UNDELIVERED = ['failed', 'undelivered']
 
-/**
- * Own gateways send `error` and `mark_disabled`, Twilio `MessageStatus` or `CallStatus`
- * (docs/spec/monitoring.md#other-endpoints). Returns null without a failure.
- */
+/** Own gateways and Twilio differ (docs/spec/monitoring.md#other-endpoints). Null without a failure. */
 export function failureOfForm(form: URLSearchParams): { error: string; disables: boolean } | null {
   const error = textOf(form.get('error'))
   if (error !== '') return { error, disables: form.has('mark_disabled') }
@@ -59,10 +56,7 @@ export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }
 
-/**
- * Statuses about the message, its sender or the route: other messages may still arrive. Of 5.7.x, only 13, 17 and 18
- * are about the recipient.
- */
+/** About the message, its sender or the route. Of 5.7.x, only 13, 17 and 18 are about the recipient. */
 const NOT_THE_RECIPIENT = /^5\.(1\.[78]|2\.3|3\.4|4\.4|6\..*|7\.(?!(?:13|17|18)$).*)$/
 
 /** RFC 3463: 5.x disables the integration, except for the statuses above. Returns null without a failure. */

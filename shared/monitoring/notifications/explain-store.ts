@@ -63,10 +63,7 @@ const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>({
   finishedAt: 'n.finished_at',
 })
 
-/**
- * Includes integrations that were notified (directly, by its incident, or in a digest), and those that a decision
- * names; in the order of creation.
- */
+/** Includes integrations that were notified, and those that a decision names; in the order of creation. */
 export async function integrationsNotifiedOf(
   db: Knex,
   checkId: number,

@@ -2,10 +2,7 @@ import { type FailedOutcome, temporary } from '../../delivery/outcome.ts'
 import { type Micros, microsOfMillis, toDate } from '../../time.ts'
 import { headerParameter, headerToken, readMailHeaders, splitParts } from '../pings/mail-message.ts'
 
-/**
- * See docs/spec/monitoring.md#integration-kinds. The limit of mails is higher: most people learn by mail that many
- * checks went down, and no mail may be lost.
- */
+/** docs/spec/monitoring.md#integration-kinds. No mail may be lost when many checks go down, so mails have more. */
 const limitsPerMinute: Readonly<Record<string, number>> = { ntfy: 6, telegram: 6, po: 6, signal: 6, email: 30 }
 
 export function hasRecipientLimit(kind: string): boolean {

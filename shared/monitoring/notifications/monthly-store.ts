@@ -18,10 +18,7 @@ const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>({
   has: 'coalesce(bool_or(notification_id = ?), false)',
 })
 
-/**
- * Concurrent reservations never exceed `limit`. They remain counted if project, integration or notification is
- * deleted. Returns false if the limit is reached.
- */
+/** Never exceeds `limit` concurrently. Deletions do not release a reservation. False if the limit is reached. */
 export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
   const { notificationId, organisationId, meter, month } = reservation
   const ofMonth = `month = ${timestampOf('?::bigint')}`

@@ -40,10 +40,7 @@ async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotificat
   return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [integrationId, id])).length === 0
 }
 
-/**
- * Makes messages due that waited for an older one of their check. `ended` are check and integration of the attempts
- * that have just ended. Returns the messages to publish.
- */
+/** Messages that waited for the ended attempts of their check become due. Publish the returned messages. */
 export async function requeueWaiting(
   db: Knex,
   ended: readonly { checkId: number; integrationId: number }[],

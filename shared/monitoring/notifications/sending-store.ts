@@ -88,10 +88,7 @@ const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>({
   body: 'body',
 })
 
-/**
- * Not later than an instant, so that a message does not show a ping after the deadline. In the order of the
- * arguments.
- */
+/** Not later than an instant, so that a message shows no ping after the deadline. In the order of the arguments. */
 export async function lastPingsUntil(
   db: Knex,
   requested: readonly { checkId: number; until: Micros }[],

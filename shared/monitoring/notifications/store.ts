@@ -5,10 +5,7 @@ import { query } from '../../platform/database/sql.ts'
 /** Longer than a message usually waits for a notifier; the sweeper sends another only after it. */
 export const QUEUED = '60 seconds'
 
-/**
- * A failed notification may start the next step. A digest has many incidents. `ids` is a condition on notification
- * ids.
- */
+/** A failed notification may start the next step. `ids` is a condition on notification ids. */
 export const reevaluateIncidentsOf = (ids: string) => `
   UPDATE incidents SET next_at = now() WHERE id IN (
     SELECT id FROM incidents

@@ -1,10 +1,7 @@
 import { escapeHtml } from '../../html.ts'
 import { type Micros, toMillis, toSeconds } from '../../time.ts'
 
-/**
- * Uses the two largest units (docs/spec/monitoring.md#webhooks): `2 days, 1 hour`, `5 minutes, 0 seconds`. Fractions
- * of a second are cut.
- */
+/** `2 days, 1 hour`, `5 minutes, 0 seconds` (docs/spec/monitoring.md#webhooks); fractions are cut. */
 export function formatDuration(length: Micros): string {
   const seconds = Math.max(0, Math.floor(toSeconds(length)))
   if (seconds >= 86_400) return `${count(seconds / 86_400, 'day')}, ${count((seconds % 86_400) / 3600, 'hour')}`
@@ -76,10 +73,7 @@ export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~@]/g, '\\$&')
 }
 
-/**
- * Characters that are special only at the beginning of a line stay unescaped, because some services show the
- * backslash.
- */
+/** Keeps characters that are special only at the beginning of a line, because some services show the backslash. */
 export function escapeInlineMarkdown(text: string): string {
   return text.replace(/[\\`*_~[\]()<>@#|]/g, '\\$&')
 }

@@ -109,10 +109,7 @@ export async function updateCheck(
   return { ...stored, lagMs }
 }
 
-/**
- * Under the lock a ping is either recorded before and deleted too, or finds no check. @throws NotFoundError if it was
- * deleted already
- */
+/** The lock prevents pings of a deleted check. @throws NotFoundError if it was deleted already */
 export async function deleteCheck(
   db: Knex,
   actor: Actor,

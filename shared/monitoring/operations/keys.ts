@@ -54,10 +54,7 @@ export async function storeNewKey(
   return key
 }
 
-/**
- * The key stops working within seconds. @throws NotFoundError if the project does not have the key or it is revoked
- * already
- */
+/** The key stops working within seconds. @throws NotFoundError for a missing or revoked key */
 export async function revokeKey(
   db: Knex,
   actor: Actor,

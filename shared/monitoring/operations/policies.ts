@@ -37,10 +37,7 @@ export async function createPolicy(
   })
 }
 
-/**
- * Open incidents continue with the changed plan. @throws ValidationError for the first invalid member, NotFoundError
- * if the project does not have the policy
- */
+/** Open incidents continue with the changed plan. @throws ValidationError, NotFoundError */
 export async function updatePolicy(
   db: Knex,
   actor: Actor,
@@ -59,10 +56,7 @@ export async function updatePolicy(
   })
 }
 
-/**
- * Checks use the next policy that applies, or direct notifications. Notified integrations still get the recovery.
- * @throws NotFoundError if the project does not have the policy
- */
+/** Notified integrations still get the recovery. @throws NotFoundError */
 export async function deletePolicy(
   db: Knex,
   actor: Actor,

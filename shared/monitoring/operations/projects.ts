@@ -89,10 +89,7 @@ export async function deleteProject(
   deps.announce({ kind: 'project', projectId: project.id })
 }
 
-/**
- * Existing checks do not change. @throws ValidationError for the first invalid member, NotFoundError for a policy of
- * another project
- */
+/** Existing checks do not change. @throws ValidationError, NotFoundError for a policy of another project */
 export async function changeProvisioning(
   db: Knex,
   actor: Actor,

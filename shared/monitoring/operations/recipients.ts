@@ -146,10 +146,7 @@ export function confirmText(uuid: string, address: string): string {
   return `confirm:${uuid}:${address}`
 }
 
-/**
- * The consent applies to all integrations of the project with the same address. @throws NotFoundError if the
- * integration was deleted
- */
+/** Applies to all integrations of the project with the same address. @throws NotFoundError */
 export async function confirmRecipient(
   db: Knex,
   actor: Actor,

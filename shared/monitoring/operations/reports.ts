@@ -68,10 +68,7 @@ interface MailDeps {
   secrets: Secrets
 }
 
-/**
- * Queues and schedules in one transaction: concurrent sweepers send no report twice, and a crash loses none. Returns
- * false if no report is due.
- */
+/** One transaction: no report is sent twice, and a crash loses none. Returns false if no report is due. */
 export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
   const person = await lockDuePerson(tx, 'report_at', now)
   if (!person) return false

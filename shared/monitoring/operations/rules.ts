@@ -20,10 +20,7 @@ import type { OperationDeps } from './deps.ts'
 import { storePingSecret } from './keys.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
-/**
- * Null resets to the default; `ping_auth` creates a new secret. @throws ValidationError for the first invalid member,
- * NotFoundError for a policy of another project
- */
+/** `ping_auth` creates a new secret. @throws ValidationError, NotFoundError for a policy of another project */
 export async function changeRules(
   db: Knex,
   actor: Actor,
@@ -49,10 +46,7 @@ export interface ChangedRules {
 /** The whole body, or the member `rules` of a check. */
 export type RulesPath = '' | 'rules.'
 
-/**
- * Returns null without `rules` (docs/spec/alerting.md#ground-rules). @throws ValidationError for the first invalid
- * member
- */
+/** Null without `rules` (docs/spec/alerting.md#ground-rules). @throws ValidationError */
 export function rulesOf(body: JsonObject): JsonObject | null {
   if (body.rules === undefined) return null
   if (body.rules === null) throw invalid('rules', 'must be an object')
@@ -61,10 +55,7 @@ export function rulesOf(body: JsonObject): JsonObject | null {
   return rules
 }
 
-/**
- * The caller has locked the check. @throws ValidationError for the first invalid member, NotFoundError for a policy
- * of another project
- */
+/** The caller has locked the check. @throws ValidationError, NotFoundError for a policy of another project */
 async function storeRules(
   tx: Knex,
   check: AssignedCheck,

@@ -111,10 +111,7 @@ export function readInstant(value: JsonValue | undefined, path: string): Micros 
   return microsOfDate(date)
 }
 
-/**
- * Ascending. Flips also replace the pings of a check whose sources are named by a query or header, because stored
- * pings do not contain that name.
- */
+/** Ascending. Stored pings do not contain sources named by query or header, so flips replace them. */
 export async function recordingOf(
   db: Knex,
   checkId: number,

@@ -15,10 +15,7 @@ import {
 } from '../pages/status-page-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 
-/**
- * `bytes` null removes the logo. @throws ValidationError for an invalid image, NotFoundError if the page is not
- * published
- */
+/** Null removes the logo. @throws ValidationError for an invalid image, NotFoundError if not published */
 export async function changeStatusLogo(
   db: Knex,
   actor: Actor,

@@ -37,10 +37,7 @@ interface TrialDeps extends Pick<OperationDeps, 'config' | 'secrets' | 'now'> {
 /** `nothing` if the configuration has no URL for this status, `silence` if no result arrived in time. */
 export type TriedWebhook = TrialResult | 'nothing' | 'silence'
 
-/**
- * The notifier makes one attempt by the usual rules and replies with the result. @throws ValidationError for the
- * first invalid member, RateLimitedError beyond six a minute per project
- */
+/** The notifier makes one attempt. @throws ValidationError, RateLimitedError beyond six a minute per project */
 export async function tryWebhook(
   db: Knex,
   actor: Actor,

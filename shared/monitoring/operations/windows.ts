@@ -48,10 +48,7 @@ export async function storeWindow(
   })
 }
 
-/**
- * Evaluates suppressed incidents at once. Has no effect outside of an occurrence. @throws NotFoundError if the
- * project does not have the window
- */
+/** Evaluates suppressed incidents at once. No effect outside of an occurrence. @throws NotFoundError */
 export async function endWindow(
   db: Knex,
   actor: Actor,

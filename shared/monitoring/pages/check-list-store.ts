@@ -101,10 +101,7 @@ const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
               WHERE check_integrations.check_id = c.id), '{}')`,
 })
 
-/**
- * Keyset pagination: each page costs the same, and a check that moves is neither repeated nor skipped. `page.before`
- * selects the rows that end before this one.
- */
+/** Keyset pagination: equal cost per page, no repeated or skipped rows. `page.before` pages backwards. */
 export async function listCheckPage(
   db: Knex,
   projectId: number,
@@ -153,10 +150,7 @@ export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, s
   )
 }
 
-/**
- * A change of any row changes its xmin. Uses the distance of two ages, because formatting each transaction id as text
- * is expensive.
- */
+/** Any change of a row changes its xmin. The distance of two ages is cheaper than ids as text. */
 const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
 
 const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: number; acknowledged: string }>({

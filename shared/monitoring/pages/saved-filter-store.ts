@@ -27,10 +27,7 @@ export async function listSavedFilters(db: Knex, { projectId, userId }: Owner): 
   )
 }
 
-/**
- * Replaces a filter of the same name. `tx` locks the project, so that parallel requests do not exceed the limit.
- * Returns false at the limit.
- */
+/** Replaces an equal name. `tx` locks the project, so that the limit holds. Returns false at the limit. */
 export async function saveFilter(
   tx: Knex.Transaction,
   { projectId, userId }: Owner,

@@ -14,10 +14,7 @@ export interface TimedPing {
   rid: string | null
 }
 
-/**
- * The start of the finish may be older than the list. Selects the newest success, fail or start with this rid, below
- * `beforeN` and after `after`.
- */
+/** The start may be older than the list: the newest success, fail or start with this rid in the range. */
 export interface LookBack {
   n: number
   at: Micros

@@ -3,10 +3,7 @@ import type { MailText } from '../../contracts/mail-text.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute } from '../../platform/database/sql.ts'
 
-/**
- * For a mail that is too large for a queue message: one row per recipient, until the evaluator moves it to the pings.
- * `text` is from `packMailText`.
- */
+/** One row per recipient, until the evaluator moves it to the pings. `text` is from `packMailText`. */
 export async function storeMail(
   db: Knex,
   ids: readonly string[],

@@ -8,10 +8,7 @@ import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/**
- * A ping of type `ign` changed nothing because of a pause that must be ended manually, its method, or a missing
- * keyword, for example.
- */
+/** For example a pause that must be ended manually, or a missing keyword. */
 export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview' | 'source'
 
 export interface RecordedPing {
@@ -52,10 +49,7 @@ export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
   last: number
 }
 
-/**
- * A second consumer of the same messages waits for the lock and then finds them applied. `isNew` means the first
- * message of the stream, without a stored position.
- */
+/** A second consumer waits for the lock and finds the messages applied. `isNew` streams have no position. */
 export async function lockStreams(
   run: RunPrepared,
   streams: readonly (Pick<StreamPosition, 'stream' | 'shard'> & { isNew: boolean })[],
@@ -108,10 +102,7 @@ const MOVE_STREAMS: Prepared = {
     WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard`,
 }
 
-/**
- * Needs no earlier lock. Returns null if a message was applied or a stream is unknown: the transaction must not
- * commit.
- */
+/** Null if a message was applied or a stream is unknown: the transaction must not commit. */
 export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
   const moved = await run(ADVANCE_STREAMS, [
     ...keysOf(moves),

@@ -77,10 +77,7 @@ export async function findBodyLength(db: Knex, checkId: number, n: number): Prom
   return rows[0]?.length ?? 0
 }
 
-/**
- * Yields pieces, because a mail may be large and the driver decodes each piece at once. @throws NotFoundError if the
- * ping is deleted in the meantime
- */
+/** A mail may be large, and the driver decodes each piece at once. @throws NotFoundError if deleted meanwhile */
 export async function* readBody(db: Knex, checkId: number, n: number, length: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < length; from += SLICE_BYTES) {
     const rows = await query<{ slice: Buffer }>(

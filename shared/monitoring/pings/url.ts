@@ -1,10 +1,7 @@
 import { domainToASCII } from 'node:url'
 import type { SignalKind } from '../../contracts/signal-kind.ts'
 
-/**
- * `exitStatus` may be above 255: the caller answers `invalid url format` after it has found the check
- * (docs/spec/monitoring.md#ping-responses).
- */
+/** The caller refuses an `exitStatus` above 255 (docs/spec/monitoring.md#ping-responses). */
 export type PingUrl =
   | { form: 'uuid'; uuid: string; kind: SignalKind; exitStatus: number | null }
   | { form: 'slug'; pingKey: string; slug: string; kind: SignalKind; exitStatus: number | null }

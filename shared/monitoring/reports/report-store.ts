@@ -155,10 +155,7 @@ export async function findReader(db: Knex, projectId: number, email: string): Pr
   return row ?? null
 }
 
-/**
- * Ordered by id. The status before the first stored flip is the old status of that flip; a check without a flip had
- * its present status.
- */
+/** Ordered by id. Before the first stored flip, its old status counts; without flips, the present status. */
 export async function projectReports(
   db: Knex,
   projectIds: readonly number[],

@@ -15,10 +15,7 @@ export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | nul
   return Math.min(run.startedAt + microsOfSeconds(rule.max), silence)
 }
 
-/**
- * The earliest deadline of open runs and schedule (docs/spec/alerting.md#watched-runs). Returns null if no timeout
- * can bring the check down.
- */
+/** The earliest of runs and schedule (docs/spec/alerting.md#watched-runs); null without a timeout. */
 export function watchedDeadline(
   check: CheckTimes,
   { rule, open }: { rule: RunRule; open: readonly Run[] },
@@ -60,10 +57,7 @@ function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: 
 /** Per finish. */
 const MAX_COUNTED = 1_000
 
-/**
- * Counts occurrences whose grace is over, except that of the finishing run (docs/spec/alerting.md#watched-runs).
- * `beganAt` is null without a start.
- */
+/** Excludes the occurrence of the finishing run (docs/spec/alerting.md#watched-runs). */
 export function countMissed(
   check: CheckTimes,
   { lastPing, beganAt, at }: { lastPing: Micros | null; beganAt: Micros | null; at: Micros },

@@ -42,10 +42,7 @@ export function parentsOf(node: Node, graph: Graph): Node[] {
   return [...new Set(found)].filter(({ uuid }) => uuid !== node.uuid)
 }
 
-/**
- * Only a check above that is down and not suppressed itself suppresses, because that check notifies. So a cycle
- * suppresses nothing.
- */
+/** A parent suppresses only if it is down and not suppressed itself, because it notifies. */
 export function holdOf(child: Node, graph: Graph): Hold {
   const parents = parentsOf(child, graph)
   if (isBelowDown(child, parents)) {

@@ -46,10 +46,7 @@ export function countedSources({ rule, sources }: Quorum): { name: string; sourc
   return [...heard, ...Array.from({ length: rule.expect - heard.length }, () => ({ name: '', source: null }))]
 }
 
-/**
- * The n-th latest deadline of the sources, if n are needed. Returns null if it is broken already; Infinity if no
- * timeout can break it.
- */
+/** The n-th latest deadline of the sources. Null if broken already; Infinity if no timeout can break it. */
 export function quorumDeadline(check: CheckSchedule, quorum: Quorum, next: NextOccurrence): Micros | null {
   const deadlines = countedSources(quorum)
     .map(({ source }) => staleAt(check, quorum, source, next) ?? Number.NEGATIVE_INFINITY)

@@ -37,10 +37,7 @@ function overdueRun(check: CheckTimes, { runs }: RuleState, deadline: Micros): P
   return isOfLast ? { startedAt: check.lastStart } : null
 }
 
-/**
- * Changes the state in place: overdue runs end as unknown, and sources that were expected in the gap get a new
- * deadline.
- */
+/** In place: overdue runs end as unknown, and sources expected in the gap get a new deadline. */
 export function extendRuleDeadline(
   check: CheckTimes,
   facts: RuleState,

@@ -21,10 +21,7 @@ export function ruleDeadline(check: CheckTimes, facts: RuleState, next: NextOccu
   return deadline === null ? quorum : Math.min(deadline, quorum)
 }
 
-/**
- * Changes `check` and `facts` in place. A success brings the check up only if enough sources report. A ping of an
- * unexpected source changes only the number of pings.
- */
+/** Changes both in place. Only enough reporting sources bring the check up. */
 export function applyRules(
   check: CheckMachine,
   facts: RuleState,

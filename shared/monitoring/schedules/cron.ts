@@ -1,10 +1,7 @@
 import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnce } from './number-list.ts'
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
-/**
- * `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: a clock change neither moves nor merges
- * occurrences.
- */
+/** `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron. */
 export type CronSchedule = { readonly pattern: WallPattern; readonly walksRealTime: boolean }
 
 export const CRON_HORIZON_YEARS = 50

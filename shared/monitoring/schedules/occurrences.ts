@@ -9,10 +9,7 @@ const STEP_LIMIT = 1000
 /** Longer than any clock change has ever moved a clock. */
 const SAFE_DISTANCE = 2 * 86_400
 
-/**
- * Interval mode (docs/spec/monitoring.md#cron): skipped wall times do not occur, repeated ones occur twice. Returns
- * undefined if nothing matches up to `lastYear`.
- */
+/** Skipped wall times do not occur, repeated ones occur twice (docs/spec/monitoring.md#cron). */
 export function nextInRealTime(
   { pattern, clock }: ZonedPattern,
   after: UnixSeconds,

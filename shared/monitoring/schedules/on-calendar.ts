@@ -38,10 +38,7 @@ type CalendarDays = { years: number[] | undefined; months: number[]; days: numbe
 const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
-/**
- * Removes duplicate lines (docs/spec/monitoring.md#oncalendar). A valid result may still never match. Returns
- * undefined if a line is invalid.
- */
+/** A valid result may never match (docs/spec/monitoring.md#oncalendar). Undefined if a line is invalid. */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {
   const lines: OnCalendarLine[] = []
   const texts = expression.trim().split('\n')

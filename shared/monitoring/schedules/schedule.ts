@@ -39,10 +39,7 @@ export function guessKind(expression: string): ScheduleKind {
   return !text.includes('\n') && text.split(/\s+/, 6).length === 5 ? 'cron' : 'oncalendar'
 }
 
-/**
- * The expression must have an occurrence since 2000 (docs/spec/monitoring.md#schedule-kind); hours that clock changes
- * skip do not count. Safe for any input.
- */
+/** There must be an occurrence since 2000 (docs/spec/monitoring.md#schedule-kind). Safe for any input. */
 export function isValidSchedule(expression: string, tz = UTC): boolean {
   if (expression.length > MAX_LENGTH) return false
   return next(parse(guessKind(expression), expression), tz, VALID_SINCE) !== undefined

@@ -11,10 +11,7 @@ const IN_DATABASE: ReadonlySet<string> = new Set([
 
 const knownToRuntime = new Map<string, boolean>()
 
-/**
- * Case-sensitive, with old names replaced (docs/spec/monitoring.md#time-zones). Intl alone accepts `utc`, `PST` and
- * offsets. Returns null for an unknown zone.
- */
+/** Intl alone accepts `utc`, `PST` and offsets (docs/spec/monitoring.md#time-zones). Null if unknown. */
 export function resolveTimeZone(name: string): string | null {
   const stored = ALIASES.get(name) ?? (ACCEPTED.has(name) ? name : undefined)
   return stored !== undefined && hasRules(stored) ? stored : null

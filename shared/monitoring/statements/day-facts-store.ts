@@ -87,9 +87,7 @@ const CHECK_ROW_COLUMNS = columns<CheckRow>({
            (SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) END`,
 })
 
-/**
- * `first` is the status at the start of the day: from the last flip before it, else the status before the first flip.
- */
+/** `first` is the status at the start of the day, from the last flip before it. */
 const CHECKS = typed`
   SELECT ${CHECK_ROW_COLUMNS} FROM checks c
   WHERE c.project_id = ? AND c.created_at < ${timestampOf('?::bigint')}

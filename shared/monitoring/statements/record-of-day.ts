@@ -20,9 +20,7 @@ export function spanOfDate(date: string): WindowTime {
   return { from, until: from + microsOfSeconds(86_400) }
 }
 
-/**
- * Cuts to the day and to whole seconds (docs/spec/alerting.md#daily-statements). `nonce` has 128 random bits in hex.
- */
+/** Cuts to the day and to seconds (docs/spec/alerting.md#daily-statements). `nonce` is 128 bits in hex. */
 export function recordOfDay(facts: DayFacts, date: string, nonce: string): DayRecord {
   const day = spanOfDate(date)
   const cut = (spans: readonly WindowTime[]): [string, string][] =>

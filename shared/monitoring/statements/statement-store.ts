@@ -116,10 +116,7 @@ const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>({
   checkId: 'r.check_id',
 })
 
-/**
- * A flip, or unknown time, was stored after the day was stated. Searches the days before `date`, as far back as
- * corrections go.
- */
+/** Facts that were stored after the day was stated. Searches days before `date`. */
 export async function findOutdated(
   tx: Knex,
   projectId: number,

@@ -85,10 +85,7 @@ export const gotify = defineKind({
   targetsOf: (config) => [config.url],
 })
 
-/**
- * These schemes make arbitrary requests or act on the gateway's machine. It is inside the operator's network, so they
- * could reach forbidden targets.
- */
+/** These schemes act on the gateway's machine, or could reach forbidden targets in the operator's network. */
 const REFUSED = /^(?:jsons?|xmls?|forms?|https?|file|r?syslog|dbus|glib|kde|qt|gnome|windows|macosx)$/i
 
 function addressesIn(text: string): { scheme: string; host: string }[] {
