@@ -1,7 +1,4 @@
-/**
- * Accepts the shortest digits of a double, so that our own output (`1e+30`) can be read again. A finite integer has
- * at most 309 digits.
- */
+/** Accepts the shortest digits of a double, so that our own output (`1e+30`) can be read again. */
 export function isChangedInteger(literal: string, value: number): boolean {
   const written = integerOf(literal)
   if (written === null) return false

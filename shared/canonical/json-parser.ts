@@ -79,10 +79,7 @@ const LENIENT_WORDS: readonly (readonly [string, number])[] = [
 ]
 const MAX_WORD_LENGTH = '-Infinity'.length
 
-/**
- * Works without recursion, so that a long text can be parsed in steps. The default dialect is strict: RFC 8259 with
- * the restrictions of RFC 7493.
- */
+/** Works without recursion, so that a long text can be parsed in steps. Strict by default: RFC 8259 and RFC 7493. */
 export class JsonParser<Marked = never> {
   readonly #text: string
   readonly #maxDepth: number

@@ -1,9 +1,6 @@
 import type { z } from 'zod'
 
-/**
- * The name is the routing key; each consumer has a quorum queue and a dead-letter queue. A message contains ids and
- * facts that cannot be read again, never rows.
- */
+/** The name is the routing key. A message contains ids and facts that cannot be read again, never rows. */
 export interface MessageContract<T> {
   name: string
   /** increment if old consumers cannot read the new shape, one release after consumers read both (docs/adr/0011) */

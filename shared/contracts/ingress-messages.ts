@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * The evaluator replies when all earlier messages of the shard are applied. A barrier may be lost, because its sender
- * has a timeout.
- */
+/** Replied when all earlier messages of the shard are applied. May be lost, because its sender has a timeout. */
 export const BARRIER_TYPE = 'barrier'
 
 const changeSchema = z.discriminatedUnion('kind', [

@@ -13,10 +13,7 @@ export const LIVE_EXCHANGE = 'signalbox.live'
  */
 export const DELIVERY_LIMIT = 100
 
-/**
- * RabbitMQ 4 has a default limit, and each read of a message (`dead-letters inspect`) counts as a delivery; beyond
- * the limit dead letters would be lost.
- */
+/** RabbitMQ 4 has a default limit, and each inspection counts as a delivery; dead letters would be lost. */
 const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
 export const PING_QUEUE_LENGTH = 200_000

@@ -25,10 +25,7 @@ export const integrationDisabled = defineMessage('integration.disabled', 1, {
   schema: z.object({ notificationId: z.uuid() }),
 })
 
-/**
- * The test is not stored: the message has its sealed configuration. An early duplicate reports the same test, a late
- * one sends nothing.
- */
+/** Contains the sealed configuration. An early duplicate reports the same test, a late one sends nothing. */
 export const integrationTried = defineMessage('integration.tried', 1, {
   consumers: ['notifier'],
   schema: z.object({

@@ -89,10 +89,7 @@ export async function runSharedJob(
   return outcome ? answerOf(outcome, provisional) : provisional
 }
 
-/**
- * Returns 200 with the bytes of the first answer, or 202. Throws NotFoundError; the error with which the worker
- * refused the job.
- */
+/** 202 while the job is not finished. Throws NotFoundError, or the worker's refusal. */
 export async function readOutcome(
   { db }: { db: Knex },
   owner: Owner,

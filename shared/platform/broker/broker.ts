@@ -27,17 +27,12 @@ export interface BrokerOptions {
  * Returns before it is connected. Both reconnect, declare the topology again and resume their consumers.
  */
 export interface Broker extends AsyncDisposable {
-  /**
-   * Throws UnavailableError if disconnected, the buffer is full, or the message is returned or not confirmed in time.
-   */
+  /** Throws UnavailableError if disconnected, full, returned, or not confirmed in time. */
   publish(message: OutgoingMessage): Promise<void>
   /** Sends a message without a confirm: for barriers, replies and announcements, which may be lost. */
   send(message: UnconfirmedMessage): void
   consume(options: ConsumerOptions): Consumer
-  /**
-   * Sends unconfirmed requests to queues and receives the replies. It declares no reply queue, so it works while a
-   * frozen node of a cluster blocks declarations (docs/spec/reliability.md#broker-faults).
-   */
+  /** Declares no reply queue, so it works with a frozen node (docs/spec/reliability.md#broker-faults). */
   ask(onAnswer: (correlationId: string) => void): Answers
   repair(): void
   extend(): void
@@ -158,10 +153,7 @@ class Connection {
     return base * (1 + AGAIN_MS.jitter * (2 * Math.random() - 1))
   }
 
-  /**
-   * A single server may have lost its queues. In a cluster a frozen node blocks declarations, so only a starting
-   * process waits, for a limited time.
-   */
+  /** A single server may have lost its queues. In a cluster only a starting process waits, for a limited time. */
   async #prepare(model: ChannelModel): Promise<void> {
     const declared = this.#declare(model)
     if (this.#addresses.count === 1) return await answered(model, 'the topology', declared)

@@ -15,10 +15,7 @@ export interface DeadLetterQueue extends AsyncDisposable {
   look(queue: string): Promise<QueueState | null>
   /** Returns null if the queue has no dead-letter queue. */
   depth(queue: string): Promise<number | null>
-  /**
-   * A replayed message leaves its queue after the broker confirmed the copy and `done` ran, so it can be duplicated
-   * but not lost.
-   */
+  /** A replayed message leaves its queue after the broker confirmed the copy, so it is never lost. */
   each(
     queue: string,
     limit: number,

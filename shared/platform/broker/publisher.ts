@@ -31,10 +31,7 @@ interface Pending {
   settle: (error: Error | null) => void
 }
 
-/**
- * Beyond it a publish is refused instead of buffered. A message whose caller timed out still counts: it stays in our
- * buffers while the broker blocks us.
- */
+/** Beyond it a publish is refused. Messages after a timeout still count, because they stay in our buffers. */
 const MAX_UNCONFIRMED = 20_000
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024
 const REOPEN_AFTER_MS = 200

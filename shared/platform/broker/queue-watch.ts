@@ -11,10 +11,7 @@ export interface QueueWatch extends AsyncDisposable {
 
 const EVERY_MS = 10_000
 
-/**
- * Reads the queues each 10 s. A queue of this process's workers without a consumer in two consecutive readings is a
- * problem.
- */
+/** A queue of this process's workers without a consumer in two readings of 10 s is a problem. */
 export function openQueueWatch(
   deps: { broker: Broker; log: Log; metrics: Metrics },
   generations: () => readonly PingGeneration[],

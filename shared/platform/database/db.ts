@@ -156,10 +156,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return LOST.test(error.message)
 }
 
-/**
- * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx resources, 58xxx
- * system.
- */
+/** Serialization failure, deadlock, lock timeout, statement timeout, resources (53xxx), system (58xxx). */
 const RETRYABLE = /^(40001|40P01|55P03|57014|53...|58...)$/
 
 export function isRetryable(error: unknown): boolean {
@@ -167,18 +164,12 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && RETRYABLE.test(error.code)
 }
 
-/**
- * Retries serialization failures and deadlocks with jitter. @throws UnavailableError if the database cannot serve;
- * other errors of `work`, unchanged
- */
+/** Retries conflicts with jitter. @throws UnavailableError if the database cannot serve */
 export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => Promise<T>, tries = 4): Promise<T> {
   return await againOnConflict(() => db.transaction(work), tries)
 }
 
-/**
- * Retries also if the connection lost its prepared statements. @throws UnavailableError if the database cannot serve;
- * other errors of the last attempt, unchanged
- */
+/** Retries also lost prepared statements. @throws UnavailableError if the database cannot serve */
 export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
   for (let made = 1; ; made++) {
     try {

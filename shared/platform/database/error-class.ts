@@ -21,10 +21,7 @@ export function isCausedByMessage(error: unknown): boolean {
   return !('syscall' in error)
 }
 
-/**
- * While migrations are missing, even a violated constraint may be our own fault. Returns false also if the database
- * does not answer.
- */
+/** While migrations are missing, even a violated constraint may be our own fault. False without an answer. */
 export async function schemaMatches(db: Knex): Promise<boolean> {
   try {
     return (await pendingMigrations(db)).length === 0

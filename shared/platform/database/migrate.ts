@@ -35,10 +35,7 @@ export async function migrateLatest(databaseUrl: string): Promise<string[]> {
   })
 }
 
-/**
- * Restricts the login of the processes by row security if it differs from the owner. @throws ValidationError for a
- * pooler with shared sessions but without a separate login
- */
+/** Restricts a separate login by row security. @throws ValidationError for shared sessions without one */
 export async function migrateAndSecure(addresses: {
   databaseUrl: string
   databaseOwnerUrl?: string | undefined

@@ -37,10 +37,7 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
 /** Delay before listeners use a new generation; every process has read its row by then. */
 const STARTS_AFTER = '6 seconds'
 
-/**
- * Declares the queues before any process reads the row. @throws ConflictError while the former change is in progress,
- * or after the last possible generation
- */
+/** Declares queues before a process reads the row. @throws ConflictError during a change, or after the last one */
 export async function addGeneration(
   db: Knex,
   shards: number,

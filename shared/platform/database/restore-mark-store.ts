@@ -58,10 +58,7 @@ export async function recordRestore(db: Knex): Promise<void> {
   )
 }
 
-/**
- * A row before this time belongs to the lost database. The discovery takes seconds, and a copy may be restored
- * immediately, so the later of both times counts.
- */
+/** Older rows belong to the lost database. The later time counts, because a copy may be restored at once. */
 const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
 
 export interface Suppressed {
@@ -72,10 +69,7 @@ export interface Suppressed {
   postponed: number
 }
 
-/**
- * Suppresses due notifications, because the original database sent them or they are too old. Sends webhooks, because
- * receivers recognise each event by its id.
- */
+/** Suppresses due notifications, which were sent or are too old. Receivers recognise webhooks by id. */
 export async function acceptRestore(db: Knex): Promise<Suppressed> {
   return await db.transaction(async (tx) => {
     const notifications = await execute(

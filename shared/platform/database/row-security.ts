@@ -116,10 +116,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   webhook_deliveries: through('webhook_endpoints', 'webhook_deliveries.endpoint_id'),
 }
 
-/**
- * Idempotent. The caller owns the tables and is not restricted by policies. @throws the server's error; 42501 if the
- * owner may not create roles
- */
+/** Idempotent. The caller owns the tables. @throws the server's error; 42501 without the right to create roles */
 export async function secureRows(owner: pg.Client, login: { role: string; password: string }): Promise<void> {
   const role = pg.escapeIdentifier(login.role)
   await ensureRole(owner, PIPELINE_ROLE, 'NOLOGIN')
@@ -140,10 +137,7 @@ export async function secureRows(owner: pg.Client, login: { role: string; passwo
   }
 }
 
-/**
- * Shared sessions cannot set pipeline role and timeouts later (docs/adr/0012). For other sessions, resets the
- * defaults.
- */
+/** Shared sessions cannot set role and timeouts later (docs/adr/0012). Otherwise resets the defaults. */
 export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs: number | null): Promise<void> {
   const { rows } = await owner.query<{ database: string; had: boolean }>(
     `SELECT current_database() AS database, EXISTS (
@@ -162,10 +156,7 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
   }
 }
 
-/**
- * A rule with OR also accepts a row that keeps one of its columns. Without this limit a project's session could move
- * a row to another organisation.
- */
+/** A rule with OR accepts a row that keeps one of its columns, so a session could move rows to other tenants. */
 async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
   const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]
   for (const [table, rule] of Object.entries(tenantTables).filter(([, rule]) => isShared(rule))) {

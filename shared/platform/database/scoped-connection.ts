@@ -66,10 +66,7 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
   )
 }
 
-/**
- * For a tenant's request the role and tenant are reset at the end, so the next user of the connection does not
- * inherit them.
- */
+/** Role and tenant are reset at the end, so the next user of the connection does not inherit them. */
 export async function runScoped(
   connection: ScopedConnection,
   query: KnexQuery,

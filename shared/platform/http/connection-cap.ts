@@ -5,10 +5,7 @@ export interface ConnectionCap {
   admit(socket: Socket): boolean
 }
 
-/**
- * Counts an IPv6 /64 network as one address. 0 means no limit. Trusted proxies are not limited, because they carry
- * the connections of many clients.
- */
+/** Counts an IPv6 /64 as one address; 0 means no limit. Excludes trusted proxies, which serve many clients. */
 export function createConnectionCap(max: number, trusted: TrustedProxies): ConnectionCap {
   const open = new Map<string, number>()
   return {

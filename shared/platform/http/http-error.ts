@@ -13,10 +13,7 @@ export type HttpFailure =
   | 'redirects'
   | 'aborted'
 
-/**
- * Fixed texts, because socket errors contain internal addresses (docs/spec/monitoring.md#delivery-attempts). The
- * codes are those of curl.
- */
+/** Fixed, because socket errors contain internal addresses (docs/spec/monitoring.md#delivery-attempts). */
 const failureTexts: Record<HttpFailure, string> = {
   'invalid-url': 'HTTP request failed, code: 3',
   blocked: 'Connections to private IP addresses are not allowed',

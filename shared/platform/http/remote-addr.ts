@@ -29,10 +29,7 @@ export interface Client {
   scheme: string
 }
 
-/**
- * Trusts headers of trusted proxies only, from the right: the first other address is the client. `X-Forwarded-For`
- * takes precedence.
- */
+/** Trusts headers of trusted proxies only, from the right. `X-Forwarded-For` takes precedence. */
 export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): Client {
   const peer = parseIp(origin.peer ?? '')
   // A dual-stack socket reports IPv4 peers as mapped addresses.
@@ -67,10 +64,7 @@ function forwardedHops(header: string | undefined): string[] | null {
   })
 }
 
-/**
- * Removes brackets, port and IPv6 zone; keeps `::ffff:` (docs/spec/monitoring.md#ping-record). Returns null for other
- * text.
- */
+/** Keeps `::ffff:` (docs/spec/monitoring.md#ping-record). Null for other text. */
 export function normalizeAddress(text: string): string | null {
   const address = parseHop(text)
   return address === null ? null : shortForm(address)

@@ -22,10 +22,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * `NAME_FILE` names a file that holds the value of `NAME`; an empty one sets nothing. @throws ConfigError with every
- * problem; values are never quoted
- */
+/** `NAME_FILE` names a file with the value of `NAME`. @throws ConfigError with every problem, without values */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}

@@ -5,10 +5,7 @@ import { parseEnv } from 'node:util'
 /** Safe to delete after `make down`. */
 export const stateDirectory = resolve(import.meta.dirname, '../../../.local')
 
-/**
- * The environment wins over `.local/env`, also with `SECRET_KEY_FILE`. Tests never read the file, so that a running
- * stack cannot change what they see.
- */
+/** The environment wins. Tests never read the file, so that a running stack cannot change their result. */
 export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env.LOCAL_ENV_FILE ?? (env.NODE_ENV === 'test' ? '' : `${stateDirectory}/env`)
   if (file === '') return env

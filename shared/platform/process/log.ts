@@ -2,10 +2,7 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/**
- * One event per unit of work, a past-tense name as message, ids not bodies. ERROR means that a person must act; WARN
- * is retried.
- */
+/** Past-tense names as messages, ids not bodies. ERROR: a person must act; WARN is retried. */
 export function createLog(level: string, processName: string): Log {
   return pino({
     level,

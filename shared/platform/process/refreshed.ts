@@ -1,7 +1,4 @@
-/**
- * Concurrent callers share one load; after a failure the next caller retries. The result accepts the maximum age in
- * milliseconds.
- */
+/** Concurrent callers share one load; after a failure the next caller retries. */
 export function refreshed<T>(load: (known: T | undefined) => Promise<T>): (maxAgeMs: number) => Promise<T> {
   let known: T | undefined
   /** milliseconds of monotonic time */

@@ -6,10 +6,7 @@ import type { Metrics } from './metrics.ts'
 import type { TaskBegun, ThreadCall, ThreadTasks } from './thread-tasks.ts'
 
 export interface Threads<Tasks extends ThreadTasks> {
-  /**
-   * Throws UnavailableError if too many tasks wait, or the task exceeds its time or memory; errors of the task as a
-   * plain error.
-   */
+  /** Throws UnavailableError at the limits of queue, time or memory; errors of the task as a plain error. */
   run<Name extends keyof Tasks & string>(
     task: Name,
     input: Parameters<Tasks[Name]>[0],

@@ -11,10 +11,7 @@ interface TimeSlices {
   count(): number
 }
 
-/**
- * `rest` yields once the slice is longer than 10 ms. All sliced work of the process shares one slice; waiting work
- * resumes in order, one item per slice.
- */
+/** `rest` yields after 10 ms. All sliced work of the process shares a slice; waiting work resumes in order. */
 export function createTimeSlices(): TimeSlices {
   sliceStart()
   let resumed = performance.now()

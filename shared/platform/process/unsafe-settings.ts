@@ -24,10 +24,7 @@ const MIN_DIGITS = 10
 /** Docker and compose mount secrets here; only the processes of the container can read them. */
 const PRIVATE_MOUNT = '/run/secrets/'
 
-/**
- * Called if HOST is not a loopback address. Returns one line per problem, with the name of the setting and without
- * its value.
- */
+/** Called if HOST is not a loopback address. One line per problem, without the value. */
 export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingInput>): string[] {
   if (isLoopback(host)) return []
   const problems: string[] = []
@@ -49,9 +46,7 @@ export function isLoopback(host: string): boolean {
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
 }
 
-/**
- * Mail relays may need no login at all. A database without a host is a local socket, where the server knows the user.
- */
+/** Mail relays may need no login. A database without a host is a local socket, where the server knows the user. */
 function lacksPassword(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.host === '' || url.password !== '') return false
