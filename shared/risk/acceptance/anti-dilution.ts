@@ -62,10 +62,7 @@ interface SupplierHistory {
   disputes: readonly number[]
 }
 
-/**
- * Uses the supplier's returns, and acceptances and disputes of the organisation's own records. Observations name a
- * figure and its threshold, without advice (docs/spec/evidence-families.md#acceptance-records).
- */
+/** Names figures and thresholds, without advice (docs/spec/evidence-families.md#acceptance-records). */
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },
   result: RegistryResult<TradeLedger>,

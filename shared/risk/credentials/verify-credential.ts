@@ -44,10 +44,7 @@ const refuse = (reason: RefusalReason): never => {
   throw new RefusedPresentationError(reason)
 }
 
-/**
- * Checks in the order of the refusals (docs/spec/evidence-families.md#presentation-response). @throws
- * RefusedPresentationError
- */
+/** In the order of the refusals (docs/spec/evidence-families.md#presentation-response). */
 export async function verifyCredential(
   presented: PresentedSdJwt,
   query: CredentialQuery,

@@ -39,10 +39,7 @@ export async function ensureDomainKeys(
   })
 }
 
-/**
- * CURRENT becomes PREVIOUS. `make` returns undefined if there must be no new key; it runs in the transaction. Returns
- * the epoch.
- */
+/** CURRENT becomes PREVIOUS. `make` runs in the transaction; undefined means no new key. Returns the epoch. */
 export async function replaceDomainKey(
   db: Knex,
   secrets: Secrets,

@@ -2,10 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { anchorObject, anchorObjects } from '../../transparency/anchoring/store.ts'
 
-/**
- * The object must contain a random id, and no personal data or amounts (docs/spec/risk-signals.md#anchored-objects).
- * `timestamp` is ISO 8601 UTC with milliseconds.
- */
+/** With a random id, without personal data or amounts (docs/spec/risk-signals.md#anchored-objects). */
 export async function anchorRecord<Facts extends object>(
   tx: Knex,
   env: ApiEnv,

@@ -25,10 +25,7 @@ function isElement(bytes: Uint8Array): boolean {
   }
 }
 
-/**
- * RFC 9497, section 3.3.2. Takes about 1.5 ms of processor time per element, so only workers call it. At least one
- * valid element.
- */
+/** RFC 9497, section 3.3.2. About 1.5 ms of processor time per element, so only workers call it. */
 export function evaluateBlinded({ privateKey, publicKey }: OprfKey, blinded: readonly string[]): Evaluation {
   const elements = blinded.map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')))
   const { evaluated, proof } = ristretto255_oprf.voprf.blindEvaluateBatch(

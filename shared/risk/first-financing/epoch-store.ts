@@ -77,10 +77,7 @@ export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv;
   )
 }
 
-/**
- * Fingerprints lapse if their record has fingerprints in a newer epoch. The others can only be found by the retired
- * epoch.
- */
+/** Drops fingerprints of records that have fingerprints in a newer epoch. */
 export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: ApiEnv; epoch: number }): Promise<void> {
   await execute(
     tx,

@@ -207,10 +207,7 @@ export async function findHolder(
   return rows[0]
 }
 
-/**
- * A lookup in these epochs cannot find such a record, so an empty result proves nothing
- * (docs/spec/evidence-families.md#blind-mode-and-epochs).
- */
+/** If true, an empty result proves nothing (docs/spec/evidence-families.md#blind-mode-and-epochs). */
 export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly number[]): Promise<boolean> {
   const rows = await query(
     db,

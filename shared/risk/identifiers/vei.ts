@@ -9,10 +9,7 @@ const LENGTH = 25
 /** A leak scanner would detect such text as a PAN, also inside a GSTIN. */
 const PAN_SHAPED = /[A-Z]{5}[0-9]{4}[A-Z]/
 
-/**
- * 25 base32 characters of an HMAC and an ISO 7064 check character. Varies the input while the result looks like a
- * PAN.
- */
+/** 25 base32 characters of an HMAC and a check character. Varies the input while it looks like a PAN. */
 export function veiOf(key: Uint8Array, identifier: string): string {
   for (let round = 0; ; round++) {
     const input = `VEI1|${identifier}${round === 0 ? '' : `|${round}`}`

@@ -20,10 +20,7 @@ export interface Assurance {
 
 export const FACTOR_DAYS = 365
 
-/**
- * The first level that applies (docs/spec/evidence-families.md#subject-states). `factors` are verified and not
- * revoked.
- */
+/** The first level that applies (docs/spec/evidence-families.md#subject-states). */
 export function assuranceOf(factors: readonly Factor[], nowMs: number): Assurance {
   const live = factors
     .filter(({ expiresAt }) => expiresAt.getTime() > nowMs)

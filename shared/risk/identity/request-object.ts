@@ -64,10 +64,7 @@ export interface RequestSigner {
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/**
- * Uses `x509_san_dns` for a certificate with the host of `publicUrl`, otherwise `x509_hash`. Throws when certificate
- * and key do not match.
- */
+/** `x509_san_dns` for a certificate with the host, otherwise `x509_hash`. Throws if key and certificate differ. */
 export function certifiedSigner(certificate: string, privateKey: string, publicUrl: string): RequestSigner {
   const chain = [...certificate.matchAll(PEM)].map(([pem]) => new X509Certificate(pem))
   const [leaf] = chain

@@ -34,10 +34,7 @@ export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey
 /** Lock for the creation of the sandbox's key; an arbitrary number. */
 const SANDBOX_KEY_LOCK = 7_419_302
 
-/**
- * PKCS#8 PEM, with which the sandbox signs demo e-invoices. Creates it once per installation. Throws if it was sealed
- * under another SECRET_KEY.
- */
+/** Signs demo e-invoices (PKCS#8 PEM). Once per installation. Throws under another SECRET_KEY. */
 export async function ensureSandboxKey(db: Knex, secrets: Secrets): Promise<string> {
   return await db.transaction(async (tx) => {
     await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [SANDBOX_KEY_LOCK])

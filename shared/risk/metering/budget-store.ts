@@ -8,10 +8,7 @@ export interface BudgetOwner {
   family: Family
 }
 
-/**
- * The transaction is that of the effect; the row serialises callers. Returns false when the units of the day or month
- * (UTC) are used up.
- */
+/** In the transaction of the effect; the row serialises callers. False when day or month (UTC) are used up. */
 export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner, budget: Budget): Promise<boolean> {
   const { perDay, perMonth } = budget
   const spentBefore = `(

@@ -98,10 +98,7 @@ async function limitRequests(tx: Knex, { organisationId, env }: Owner, mailbox: 
 /** `left` is the number of remaining attempts. */
 type Answered = { isAnswered: true } | { isAnswered: false; left: number }
 
-/**
- * Returns a wrong code instead of throwing, so that it is counted. @throws NotFoundError; ConflictError for an
- * answered or locked link
- */
+/** Returns a wrong code, so that it is counted. @throws NotFoundError; ConflictError for an answered or locked link */
 export async function answerBuyerRequest(
   tx: Knex.Transaction,
   token: string,

@@ -12,10 +12,7 @@ const EVENT_TYPE = 'agents.daily_digest'
 const DAYS_AT_ONCE = 20
 const PAGE = 2_000
 
-/**
- * Anchors a Merkle root per organisation and past UTC day (docs/spec/evidence-families.md#agent-audit). Returns the
- * number of days.
- */
+/** Per organisation and UTC day (docs/spec/evidence-families.md#agent-audit). Returns the number of days. */
 export async function anchorAgentCalls(db: Knex, now: Micros): Promise<number> {
   const days = await findOpenDays(db, DAYS_AT_ONCE)
   for (const day of days) await transaction(db, (tx) => anchorDay(tx, day, now))

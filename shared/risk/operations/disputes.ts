@@ -7,10 +7,7 @@ import { lockRegistration } from '../first-financing/registration-store.ts'
 import type { OperationDeps } from './deps.ts'
 import { moveRegistration } from './registrations.ts'
 
-/**
- * CONFIRM keeps the registration, RELEASE ends it. @throws NotFoundError unless the organisation is the holder;
- * ConflictError when it was answered before
- */
+/** CONFIRM keeps the registration, RELEASE ends it. Only for the holder. @throws NotFoundError; ConflictError */
 export async function answerDispute(
   tx: Knex.Transaction,
   owner: Owner,

@@ -21,10 +21,7 @@ import { type DueStatus, revokeVerification } from '../identity/verification-sto
 import type { OperationDeps } from './deps.ts'
 import { moveSubject, refreshAssurance } from './subjects.ts'
 
-/**
- * `organisationId` null means the operator. @throws ValidationError for an unusable key, a refused address, or
- * assurance HIGH; ConflictError
- */
+/** `organisationId` null means the operator. @throws ValidationError; ConflictError */
 export async function trustIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: ApiEnv },

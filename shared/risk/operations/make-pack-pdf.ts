@@ -30,10 +30,7 @@ interface PackPdfDeps {
   render(source: PackPdfInput): Promise<Uint8Array>
 }
 
-/**
- * Composes the document at the first call. Returns null until the log includes the pack. @throws NotFoundError;
- * PackFailedError
- */
+/** Composes at the first call; null until the log includes the pack. @throws NotFoundError; PackFailedError */
 export async function makePackPdf(
   db: Knex,
   owner: PackOwner,

@@ -47,10 +47,7 @@ async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Pro
   throw validationError([{ path: 'cutOffDate', code: 'TOO_EARLY', message }])
 }
 
-/**
- * By default the newest. @throws NotFoundError for a pool or cut that is not there; ConflictError for a pool that was
- * never cut
- */
+/** By default the newest. @throws NotFoundError; ConflictError for a pool that was never cut */
 export async function chosenCut(db: Knex, owner: Owner, poolId: string, cutId: string | undefined): Promise<PoolCut> {
   const pool = await requirePool(db, owner, poolId)
   if (cutId !== undefined) {

@@ -26,10 +26,7 @@ export interface TreeCache {
   set(id: string, tree: SnapshotTree): unknown
 }
 
-/**
- * A proof is one unit; a refusal costs nothing. Fingerprints are under the keys of every epoch, blind ones under the
- * live epochs.
- */
+/** A proof is one unit; a refusal costs nothing. Fingerprints are under the keys of every epoch. */
 export async function proveAbsence(
   tx: Knex.Transaction,
   owner: Owner,

@@ -37,10 +37,7 @@ export async function replaceFingerprints(
   )
 }
 
-/**
- * Owners add those of blind ones (docs/spec/evidence-families.md#blind-mode-and-epochs). Returns the last one of this
- * page; null after the last page.
- */
+/** By fields only (docs/spec/evidence-families.md#blind-mode-and-epochs). Null after the last page. */
 export async function replaceFieldCommitments(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -58,10 +55,7 @@ export async function replaceFieldCommitments(
 
 const EVENT_TYPE = 'first_financing.snapshot'
 
-/**
- * At most hourly (docs/spec/evidence-families.md#absence-proofs). Returns undefined while another process creates the
- * first snapshot.
- */
+/** At most hourly (docs/spec/evidence-families.md#absence-proofs). Undefined during another's first. */
 export async function snapshotRegistrations(
   tx: Knex.Transaction,
   env: ApiEnv,

@@ -223,10 +223,7 @@ const BundleMembers = z.strictObject(
   Object.fromEntries(Object.keys(BundleSchema.shape).map((name) => [name, z.unknown().optional()])),
 )
 
-/**
- * Accepts a bundle, or a member `bundle`. Uses published keys of this environment. @throws ValidationError if it is
- * not a bundle
- */
+/** Also accepts a member `bundle`. Uses published keys of this environment. @throws ValidationError */
 export async function verifyTradeBundle(
   db: Knex,
   env: ApiEnv,

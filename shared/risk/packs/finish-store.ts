@@ -19,10 +19,7 @@ export interface StoredPack {
   hasEndpoints: boolean
 }
 
-/**
- * One statement for packs, evidence, log entries, unit, event and response. Of concurrent composers one succeeds.
- * Returns the packs that were finished now.
- */
+/** One statement. Of concurrent composers one succeeds. Returns the packs that were finished now. */
 export async function finishPacks(tx: Knex, packs: readonly FinishedPack[]): Promise<StoredPack[]> {
   const hex = (text: string) => Buffer.from(text, 'hex')
   return await query(tx, FINISH, [

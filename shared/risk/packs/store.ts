@@ -124,10 +124,7 @@ const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
   micros: '(extract(epoch FROM requested_at) * 1000000)::bigint',
 })
 
-/**
- * Newest first. `before` is the last row of the previous page: its time in microseconds and its id. `level` null is
- * all.
- */
+/** Newest first. `before` is the last row of the previous page: microseconds and id. `level` null is all. */
 export async function listPacks(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },

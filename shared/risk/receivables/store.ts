@@ -22,10 +22,7 @@ export type ReceivableName = Pick<
 /** Known when a receivable is recorded. */
 export type ReceivableFacts = Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>
 
-/**
- * Once per supplier, financial year, type and number. The number is not anchored. `timestamp` is ISO 8601 UTC with
- * milliseconds.
- */
+/** Once per supplier, financial year, type and number. The number is not anchored. */
 export async function recordReceivable(
   tx: Knex.Transaction,
   scope: ReceivableScope,
@@ -105,10 +102,7 @@ async function insertReceivables(
 
 const EVIDENCE_COLUMNS = columns<{ receivableId: string; body: string }>({ receivableId: 'id', body: 'body' })
 
-/**
- * Finds by id, document number or reference in a pool. Returns at most two: more than one means that the reference is
- * ambiguous.
- */
+/** By id, document number or reference. At most two: more than one means that the reference is ambiguous. */
 export async function findReceivables(
   db: Knex,
   { organisationId, env }: ReceivableScope,

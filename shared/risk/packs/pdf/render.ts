@@ -22,10 +22,7 @@ export interface PackPdfInput {
   publicUrl: string
 }
 
-/**
- * Attaches data and proof. Equal input gives equal bytes, because streams stay uncompressed and the fonts belong to
- * this release.
- */
+/** Equal input gives equal bytes: streams stay uncompressed and the fonts belong to this release. */
 export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   const document = packDocument(input)
   const { packId, generatedAt, isSandbox, anchor } = document

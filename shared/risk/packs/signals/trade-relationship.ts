@@ -62,10 +62,7 @@ function missingLeg(counterpartyGstin: string): TradeLeg {
 
 export type Trend = 'GROWING' | 'STABLE' | 'DECLINING' | 'INSUFFICIENT_DATA'
 
-/**
- * Compares six periods with the six before, exactly (docs/spec/risk-signals.md#trade-relationship). Oldest first;
- * null for a missing period.
- */
+/** Six periods and the six before, oldest first (docs/spec/risk-signals.md#trade-relationship). */
 export function tradeTrend(monthly: readonly (Paise | null)[]): Trend {
   const prior = known(monthly.slice(0, 6))
   const recent = known(monthly.slice(6))

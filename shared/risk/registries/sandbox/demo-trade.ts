@@ -20,10 +20,7 @@ export interface DemoPeriod {
 // Eight filed periods: one fewer than a trend needs.
 const UNFILED_PERIODS = 4
 
-/**
- * Twelve periods, computed backwards, so that counts and trend stay constant. The scenarios of other families do not
- * apply to a pack.
- */
+/** Computed backwards, so that counts and trend stay constant. Packs ignore scenarios of other families. */
 export function demoTrade(
   seed: string,
   supplierGstin: string,
