@@ -8,10 +8,7 @@ import { openPlatform, type Platform } from '#shared/platform/process/open-platf
 import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
-/**
- * Workers start once the process fits its installation, and stop while it does not. `resources` closes them: each
- * finishes its work in flight.
- */
+/** Workers stop while the process does not fit its installation. Each finishes its work in flight. */
 export async function openWorkers(
   resources: AsyncDisposableStack,
   chosen: readonly Worker[],

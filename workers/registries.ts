@@ -28,10 +28,7 @@ function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/**
- * Live as long as the process, because their circuit breakers have state. @throws Error if REGISTRIES does not match
- * docs/registries
- */
+/** Live as long as the process, because breakers have state. @throws Error if REGISTRIES is invalid */
 export function openProductionRegistries(
   config: Config,
   tools: Omit<RegistryDeps, 'http'>,

@@ -4,10 +4,7 @@ import type { WorkerDeps } from './define-worker.ts'
 /** Workers have no shards; any bit proves that they run. */
 const RUNS = 1n
 
-/**
- * Every 2 s. A missing interval means that no sweep ran, or no notification was sent
- * (docs/spec/alerting.md#coverage-gaps).
- */
+/** A missing interval means that no sweep or notifier ran (docs/spec/alerting.md#coverage-gaps). */
 export function startHeartbeats(
   { reserveDb, log, metrics }: Pick<WorkerDeps, 'reserveDb' | 'log' | 'metrics'>,
   kind: 'sweeper' | 'notifier',

@@ -114,10 +114,7 @@ export async function loadFacts(
 
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
-/**
- * The incident began under the implicit policy, or its policy was deleted before the conditions were met, which would
- * otherwise suppress it forever.
- */
+/** Also if its policy was deleted early, which would otherwise suppress the incident forever. */
 function isImplicit(incident: Incident | null): boolean {
   return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
 }

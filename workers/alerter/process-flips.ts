@@ -18,10 +18,7 @@ import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
 const PAGE = 2_000
 
-/**
- * In a flood of flips, due incidents and grouped first messages wait up to this long. So flips are stored sooner, and
- * the outages of one wave join one digest.
- */
+/** In a flood of flips all flips are stored sooner, and the outages of one wave join one digest. */
 const MAX_WAIT_SECONDS = 10
 
 type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
@@ -32,11 +29,8 @@ export type Share = 'all' | 'changes'
 /** `claimed` is the result of `handOn`. */
 export const isFull = (claimed: number) => claimed >= PAGE
 
-/**
- * One transaction claims a page, loads facts, decides and stores. Lock order: checks, flips, incidents,
- * notifications. Returns 0 if all remaining rows are locked by another process.
- */
-export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
+/** Lock order: checks, flips, incidents, notifications. Returns 0 if all remaining rows are locked. */
+export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
     const { flips, due, isFlood } = await inIndexOrder(tx, () => claim(tx, share))
     const digests = async () => (share === 'all' ? await sendDigests(tx, deps) : [])

@@ -61,9 +61,7 @@ export async function buildNotification(context: NotifierContext, claim: Claim):
   return { ...notification, overview: member.overview, timeZone: member.timeZone ?? notification.timeZone }
 }
 
-/**
- * Returns null unless the recipient is known to be a member of the project: only members get the state of all checks.
- */
+/** Null unless the recipient is known to be a member: only members get the state of all checks. */
 async function memberDetails(
   context: NotifierContext,
   integration: IntegrationForSending,

@@ -160,10 +160,7 @@ const DECAY_MS = 2_000
 /** A new target starts with 240 attempts in 200 ms. */
 const FIRST_GUESS = { busyMs: 200, ended: 240 }
 
-/**
- * Uses the time between the ends of two attempts while others wait. The duration of an attempt is less accurate: in a
- * burst most of it is the notifier's own work.
- */
+/** Uses ends of attempts while others wait. In a burst most of a duration is the notifier's own work. */
 class Throughput {
   #busyMs = FIRST_GUESS.busyMs
   #ended = FIRST_GUESS.ended

@@ -49,10 +49,7 @@ const LEASE_LOST = temporary('Another attempt has taken over', { failure: 'limit
 /** A newer release may have stored a kind that this one does not have. */
 const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
 
-/**
- * Each message is one attempt at a stored row. After a temporary failure the row becomes due again, and the sweeper
- * publishes it once more.
- */
+/** Each message is one attempt at a stored row. After a temporary failure the row becomes due again. */
 export const notifier: Worker = {
   name: 'notifier',
   sends: true,
@@ -81,10 +78,7 @@ export const notifier: Worker = {
   },
 }
 
-/**
- * Because of the claim a copy of the message has no effect, and the message of a process that died can be handled
- * again.
- */
+/** The claim makes duplicates harmless, and the message of a process that died can be handled again. */
 async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
   const claimed = await context.statements.claim(notificationId)
   return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
@@ -114,10 +108,7 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
   return outcome
 }
 
-/**
- * Notifications of one check to one integration are sent in order. Otherwise withdraws it if a newer one was sent, or
- * reschedules it behind the older one.
- */
+/** In order per check and integration: withdraws it, or reschedules it behind an older one. */
 async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
   const { db, behind, statements } = context
   if (claimed.isOvertaken) {
@@ -209,10 +200,7 @@ function transportSettings({ config, secrets }: NotifierContext): TransportConte
   }
 }
 
-/**
- * At most one notification per member and flip, attempted at once. After a temporary failure a member is retried
- * separately.
- */
+/** At most one per member and flip, attempted at once. A member is retried separately. */
 async function sendToMembers(
   context: NotifierContext,
   { claimed: group, integration }: Claim,

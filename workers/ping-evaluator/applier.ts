@@ -4,10 +4,7 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch } from './apply.ts'
 import { KnownChecks } from './known-checks.ts'
 
-/**
- * One transaction per batch, without reading the checks if this process was the last to store them (docs/adr/0002).
- * Otherwise repeats with locks.
- */
+/** Does not read checks that this process stored last (docs/adr/0002). Otherwise repeats with locks. */
 export class Applier {
   readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }
   readonly #known = new KnownChecks()

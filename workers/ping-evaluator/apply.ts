@@ -56,10 +56,7 @@ interface Options {
   now: Micros
 }
 
-/**
- * Applies each batch exactly once, even if the broker redelivers it. Locks streams first, then checks in the order of
- * their ids.
- */
+/** Exactly once, even after a redelivery. Locks streams first, then checks in the order of their ids. */
 export async function applyBatches(
   run: RunPrepared,
   batches: readonly ShardBatch[],
@@ -172,10 +169,7 @@ function failedAgain({ pings, flips }: Evaluation): number[] {
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 
-/**
- * Sets arrivals in the future to the present; otherwise the check would ignore later pings until then. Reads the
- * database's time only if needed. Returns their number.
- */
+/** Later pings would otherwise be ignored. Reads the database's time only if needed. Returns their number. */
 async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Micros): Promise<number> {
   if (!pings.some((ping) => ping.receivedAt > now + MAX_AHEAD)) return 0
   const databaseNow = await readDatabaseClock(run)

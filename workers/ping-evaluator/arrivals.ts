@@ -28,10 +28,7 @@ export function isUrgent(delivery: Delivery): boolean {
   return isAwaited || wasRedelivered(delivery)
 }
 
-/**
- * In order; each group is one transaction. `maxPings` returns the limit of the next group; a larger message forms a
- * group alone.
- */
+/** In order; each group is one transaction. A message above the limit forms a group alone. */
 export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Generator<readonly Taken[], void> {
   let group: Taken[] = []
   let size = 0

@@ -15,20 +15,14 @@ const MAX_AGE = 2 ** 31
 /** After another process changed checks, so many batches use locks first. */
 const MAX_DETOURS = 64
 
-/**
- * The next pings of cached checks need no read (docs/adr/0002). The statement that stores them verifies the cached
- * version.
- */
+/** Their next pings need no read; the statement that stores them verifies the version (docs/adr/0002). */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()
   #latest: Writer = { xid: 0, server: 0 }
   #nextDetours = 1
   #detours = 0
 
-  /**
-   * All or none. `keep` must add them again, because the caller changes them. Null if one is unknown, or if other
-   * processes change checks often.
-   */
+  /** All or none. `keep` must add them again, because the caller changes them. Null if one is unknown. */
   take(ids: readonly number[]): KnownCheck[] | null {
     if (this.#detours > 0) {
       this.#detours -= 1

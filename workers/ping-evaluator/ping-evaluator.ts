@@ -27,10 +27,7 @@ const MAY_WAIT_SECONDS = 15
 /** Then the message is dead-lettered. */
 const TRIES_ALONE = 3
 
-/**
- * In the order of each queue. Shards share transactions: messages that arrive meanwhile are applied together. Any
- * number of processes share the shards.
- */
+/** In the order of each queue. Shards share transactions; any number of processes share the shards. */
 export const pingEvaluator: Worker = {
   name: 'ping-evaluator',
   start: (deps) => startEvaluator(deps),
@@ -95,9 +92,7 @@ class Evaluator {
     await this.#loop
   }
 
-  /**
-   * Age of the oldest unapplied ping since the listener received it, so that a reopened connection does not hide it.
-   */
+  /** Since the listener received the oldest unapplied ping, so that a reopened connection does not hide it. */
   unappliedSeconds(): number {
     const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))
     if (!oldest) return 0

@@ -41,10 +41,7 @@ const WATCHDOG_TIMEOUT_MS = 10_000
 /** Restarts of listeners, evaluators, database or broker may take this long. */
 const MAY_BE_LATE_SECONDS = 30
 
-/**
- * A missed ping sends no message, so the sweeper searches every second. Sweeps run independently, so that a slow one
- * delays no other.
- */
+/** A missed ping sends no message. Sweeps run independently, so that a slow one delays no other. */
 export const sweeper: Worker = {
   name: 'sweeper',
   sends: true,

@@ -36,10 +36,7 @@ export interface SortedBatch extends Reached {
   listed: ListedLine[]
 }
 
-/**
- * Does not change its input, so that it can be retried. `stored` are loans of earlier batches, in hex. @throws
- * FileRefusedError for too many errors
- */
+/** Does not change its input, so that it can be retried. @throws FileRefusedError for too many errors */
 export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored: ReadonlySet<string>): SortedBatch {
   const sorted: SortedBatch = { ...structuredClone(before), rows: [], listed: [] }
   const { progress, listed } = sorted

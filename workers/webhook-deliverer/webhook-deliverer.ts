@@ -17,10 +17,7 @@ const SLOT_MS = 5 * 60_000
 const LAST_ATTEMPT_MS = 60_000
 const TIMEOUT_MS = 15_000
 
-/**
- * A message means that an endpoint has an open delivery; the rows decide which one. The end of an attempt claims the
- * next delivery in the same transaction, so a backlog continues without messages.
- */
+/** The rows decide which delivery is sent. The end of an attempt claims the next one in its transaction. */
 export const webhookDeliverer: Worker = {
   name: 'webhook-deliverer',
   sends: true,

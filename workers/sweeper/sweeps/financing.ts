@@ -15,10 +15,7 @@ import { recordEvent } from '#shared/webhooks/events/store.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
-/**
- * Retires key epochs whose successor is thirty days old. Notifies owners of registrations in a retired epoch, because
- * these leave blind answers UNRESOLVED.
- */
+/** Notifies owners of registrations in a retired epoch, because these leave blind answers UNRESOLVED. */
 export const financingEpochs: Sweep = {
   name: 'financing-epochs',
   everySeconds: 10,
@@ -50,10 +47,7 @@ async function retire(deps: WorkerDeps): Promise<void> {
 
 const PAGE = 100
 
-/**
- * Also notifies owners of financed registrations two weeks before, and marks unanswered disputes. Skips rows that
- * another process has locked, so each owner is notified once.
- */
+/** Warns owners two weeks before. Skips locked rows, so each owner is notified once. */
 export const lapsedRegistrations: Sweep = {
   name: 'lapsed-registrations',
   everySeconds: 5,

@@ -33,10 +33,7 @@ const STATEMENT_DAYS = 400
 /** after its end */
 const PAST_WINDOW_DAYS = 90
 
-/**
- * Keeps flips for at least the current month and the two before it. Pings overwrite each other, so they need no
- * sweep.
- */
+/** Keeps flips for the current month and the two before it. Pings overwrite each other, so need no sweep. */
 export const retention: Sweep = {
   name: 'retention',
   everySeconds: 300,

@@ -9,10 +9,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
-/**
- * For the metrics only: taking a process out of service because a standby is missing would not help. Logs the first
- * result and each change.
- */
+/** For the metrics only: a process without a standby is still useful. Logs the first result and each change. */
 export function servers(): Sweep {
   let reported = ''
   return {
@@ -49,15 +46,10 @@ async function inspectBroker({ config, log, metrics, installation }: WorkerDeps)
 
 const BARRIER_TIMEOUT_MS = 2_000
 
-/**
- * RabbitMQ also reports an empty queue if its leader does not respond within 250 ms; deleting it then loses messages.
- */
+/** RabbitMQ also reports empty if the leader does not respond within 250 ms; a deletion then loses messages. */
 const TIMES_EMPTY = 3
 
-/**
- * No listener can send to a retired generation (docs/adr/0007). Its queues must be empty, and are deleted after every
- * process has read the change.
- */
+/** Deletes empty queues of a retired generation (docs/adr/0007), after every process knows it. */
 export function outlivedQueues(): Sweep {
   const timesEmpty = new Map<string, number>()
 

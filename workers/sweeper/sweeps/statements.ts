@@ -8,10 +8,7 @@ import type { Sweep } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
 
-/**
- * Only after every listener has settled the day and every shard has applied it: no ping of that day is missing
- * (docs/spec/alerting.md#daily-statements).
- */
+/** No ping of that day is missing: listeners have settled it (docs/spec/alerting.md#daily-statements). */
 export const statements: Sweep = {
   name: 'statements',
   everySeconds: 30,

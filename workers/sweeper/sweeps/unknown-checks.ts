@@ -24,10 +24,7 @@ export const unknownChecks: Sweep = {
   },
 }
 
-/**
- * Once per project and integration (docs/spec/alerting.md#unknown-time). Recipients are those of the first step of
- * the check's policy, or its integrations.
- */
+/** Once per project and integration (docs/spec/alerting.md#unknown-time). */
 export const unknownNotices: Sweep = {
   name: 'unknown-notices',
   everySeconds: 5,
