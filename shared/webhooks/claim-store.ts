@@ -48,10 +48,7 @@ const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>({
   lastSuccessAt: microsOf('last_success_at'),
 })
 
-/**
- * Locks in the order of ids, so that two deliverers cannot deadlock. The weaker lock does not block inserts of
- * deliveries. Omits missing rows.
- */
+/** In the order of ids against deadlocks; does not block inserts of deliveries. Omits missing rows. */
 export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros): Promise<LockedEndpoint[]> {
   const rows = await query(
     tx,
@@ -259,10 +256,7 @@ export async function suppressSigned(
   )
 }
 
-/**
- * Skips those in flight. Suppressed deliveries allow a replay; those of a deleted endpoint are cancelled. Returns
- * their number.
- */
+/** Skips those in flight; those of a deleted endpoint are cancelled. Returns their number. */
 export async function settleInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {
   if (endpointIds.length === 0) return 0
   return await execute(

@@ -190,10 +190,7 @@ export async function listNextAttempts(db: Knex, endpointIds: readonly string[])
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
-/**
- * In the order of their events, at a limited rate; those of an earlier replay go first. Returns `limit` when there
- * may be more.
- */
+/** In the order of events, at a limited rate, after earlier replays. Returns `limit` when there may be more. */
 export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Replay): Promise<number> {
   const replayed = await execute(
     tx,

@@ -18,10 +18,7 @@ export interface StoredEvent {
 
 const DELIVERIES_COLUMNS = columns<{ endpointId: string; state: string }>({ endpointId: 'endpoint_id', state: 'state' })
 
-/**
- * In the event's transaction, with a message for each that must be sent. Deliveries of inactive endpoints are stored
- * for replay.
- */
+/** In the event's transaction. Deliveries of inactive endpoints are stored for replay. */
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
   const filters = filtersMatching(event.type)

@@ -22,10 +22,7 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
   )
 }
 
-/**
- * In the transaction of its effect. Requests of risk signals clients are metered instead, because they would hide the
- * actions of people.
- */
+/** In the transaction of its effect. Requests of risk signals clients are metered instead. */
 export async function insertActorAudit(
   tx: Knex,
   actor: Actor,

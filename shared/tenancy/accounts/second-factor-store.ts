@@ -191,10 +191,7 @@ export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promi
   return changed.some((count) => count > 0)
 }
 
-/**
- * Also deletes the recovery codes, which the person who added the factors has seen. `since` includes factors that
- * were confirmed later.
- */
+/** Also recovery codes, which the adder has seen. `since` includes factors that were confirmed later. */
 export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?: Date): Promise<number> {
   const condition = 'user_id = ? AND (mail_digest IS NOT NULL OR created_at > ?::timestamptz)'
   const count =

@@ -2,10 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/**
- * Called before the answer. `limit` is per UTC day, null without a limit. Returns false at the limit, without
- * counting.
- */
+/** Called before the answer. `limit` is per UTC day. At the limit returns false, without counting. */
 export async function takeCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
   const changed = await execute(
     db,

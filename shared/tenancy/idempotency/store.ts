@@ -46,10 +46,7 @@ const KEY_STATE_COLUMNS = columns<{
   leaseSeconds: 'extract(epoch FROM k.lease_until - now())::float8',
 })
 
-/**
- * Because of the advisory lock a concurrent equal request sees `in-progress` at once and does not wait for the
- * commit.
- */
+/** With the advisory lock an equal request sees `in-progress` at once and does not wait for the commit. */
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
   const rows = await query(
     tx,
@@ -107,10 +104,7 @@ export async function storeAnswer(
   ])
 }
 
-/**
- * Until the worker's lease ends, an equal request must wait; after that, `provisional` is the response. A faster
- * worker replaces it.
- */
+/** Until the lease ends, an equal request must wait; then `provisional` is the response. */
 export async function leaseKey(
   tx: Knex.Transaction,
   scope: KeyScope,

@@ -86,10 +86,7 @@ export function readKid(jwt: string): string {
   return members.kid
 }
 
-/**
- * Stricter than RFC 9068: one audience, no duplicate members, a maximum lifetime. `now` is POSIX seconds. @throws
- * UnauthorizedError
- */
+/** Stricter than RFC 9068: one audience, no duplicates, a maximum lifetime. `now` is POSIX seconds. */
 export async function verifyAccessToken(
   jwt: string,
   expected: TokenAudience,

@@ -96,9 +96,7 @@ export async function insertFirstKeys(
   })
 }
 
-/**
- * The announced key signs, the signing one only verifies, and a new one is announced. Returns the kid that signs now.
- */
+/** The announced key signs, and a new one is announced. Returns the kid that signs now. */
 export async function rotateTokenKeys(db: Knex, next: NewTokenKey, sealed: string): Promise<string | undefined> {
   return await db.transaction(async (tx) => {
     await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])

@@ -37,8 +37,7 @@ interface Maker {
 }
 
 /**
- * Scopes are a subset of the maker's (docs/spec/evidence-families.md#agent-keys). @throws ValidationError;
- * ConflictError when there are too many keys
+ * A subset of the maker's scopes (docs/spec/evidence-families.md#agent-keys). @throws ValidationError; ConflictError
  */
 export async function createAgentKey(
   tx: Knex,
@@ -110,10 +109,7 @@ function fault(path: string, code: FieldCode, message: string): FieldError {
   return { path, code, message }
 }
 
-/**
- * Within five seconds, idempotently (docs/spec/evidence-families.md#agent-keys). @throws NotFoundError for a missing
- * key and for one of another organisation alike
- */
+/** Idempotent, within five seconds (docs/spec/evidence-families.md#agent-keys). @throws NotFoundError */
 export async function revokeAgentKey(
   tx: Knex,
   actor: Actor,

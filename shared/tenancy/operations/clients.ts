@@ -56,10 +56,7 @@ interface ChangedClient {
   clientId: string
 }
 
-/**
- * Tokens end within seconds. @throws NotFoundError; ForbiddenError when another actor enables a client that the
- * operator disabled
- */
+/** Tokens end within seconds. @throws NotFoundError; ForbiddenError if the operator disabled the client */
 export async function switchClient(
   db: Knex,
   actor: Actor,

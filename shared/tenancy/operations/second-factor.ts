@@ -73,10 +73,7 @@ export async function confirmTotp(
   })
 }
 
-/**
- * Returns the recovery codes if the person had none. @throws ConflictError when the authenticator is registered
- * already
- */
+/** Returns the first recovery codes. @throws ConflictError when the authenticator is registered already */
 export async function addPasskey(
   actor: Actor,
   person: Person,
@@ -212,10 +209,7 @@ export async function disownFactor(digests: readonly Buffer[], { db, secrets, ad
   })
 }
 
-/**
- * Ends all sessions, and removes factors added since. Returns a token for a new password. @throws NotFoundError for a
- * used link or a taken address
- */
+/** Ends all sessions, removes factors added since, and returns a token for a new password. @throws NotFoundError */
 export async function restoreAddress(
   link: OneTimeLink,
   user: User,

@@ -45,9 +45,7 @@ export function readCheckpoint(note: string): Checkpoint {
   return parseCheckpoint(parseNote(note).text)
 }
 
-/**
- * A key of its origin must have signed. @throws AnchoringError, CHECKPOINT_ORIGIN when only keys of other logs signed
- */
+/** A key of its origin must have signed. @throws AnchoringError, CHECKPOINT_ORIGIN for other logs */
 export function decodeCheckpoint(note: string, keys: readonly NoteKey[]): DecodedCheckpoint {
   const { text, verified } = decodeNote(note, keys)
   const checkpoint = parseCheckpoint(text)

@@ -34,10 +34,7 @@ const EVENT_TYPE = /^[a-z0-9][a-z0-9_.-]{0,99}$/
 const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/
 const SHA256_HEX = /^[0-9a-f]{64}$/
 
-/**
- * Hashes the canonical object without `anchor`; a random id must protect it from guesses. @throws CanonicalJsonError;
- * AnchoringError OBJECT_MALFORMED for anything but a plain object
- */
+/** A random id must protect the hash from guesses. @throws CanonicalJsonError; AnchoringError OBJECT_MALFORMED */
 export function payloadSha256(object: object): string {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null)

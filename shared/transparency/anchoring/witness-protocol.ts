@@ -49,10 +49,7 @@ export function parseAddCheckpoint(body: string): AddCheckpoint {
   return { oldSize, proof, note: body.slice(end + 2) }
 }
 
-/**
- * Applies the rules in the specified order. The caller locks the log's record from before `latest` is read until the
- * new tree is stored.
- */
+/** The caller locks the log's record from before `latest` is read until the new tree is stored. */
 export function decideCosigning(
   body: string,
   logKeys: (origin: string) => readonly NoteKey[],

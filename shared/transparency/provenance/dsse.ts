@@ -58,10 +58,7 @@ export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceS
   return { payload: toBase64(payload), payloadType: STATEMENT_TYPE, signatures: [{ keyid: kid, sig }] }
 }
 
-/**
- * A signature without a key id may belong to any trusted key. Returns KEY_UNKNOWN without a trusted key, SIGNATURE
- * for a wrong signature of one.
- */
+/** A signature without a key id may be of any trusted key. KEY_UNKNOWN without one, SIGNATURE if wrong. */
 export function checkEnvelope(
   envelope: Envelope,
   trusted: readonly EvidenceKey[],

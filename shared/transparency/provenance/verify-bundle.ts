@@ -11,10 +11,7 @@ import { readZip } from './zip.ts'
 const BUNDLE = 'data/bundle.json'
 const FINDINGS = 'data/checks.json'
 
-/**
- * Works offline: a trade pack with its findings, or a cut with its receivables. @throws AnchoringError BAG_MALFORMED,
- * ENVELOPE_MALFORMED
- */
+/** Works offline. @throws AnchoringError BAG_MALFORMED, ENVELOPE_MALFORMED */
 export async function verifyBagitBundle(
   bytes: Buffer,
   trusted?: readonly EvidenceKey[],

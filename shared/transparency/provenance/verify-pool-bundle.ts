@@ -16,10 +16,7 @@ export function isPoolBundle(files: Files): boolean {
   return files.has(`data/${POOL_CUT}`)
 }
 
-/**
- * Works offline. Tape and sums are derived from the receivables and prove nothing. @throws AnchoringError
- * BAG_MALFORMED
- */
+/** Works offline. Tape and sums are derived and prove nothing. @throws AnchoringError BAG_MALFORMED */
 export function verifyPoolBundle(files: Files, manifests: Check, policy?: TrustPolicy): Verification {
   const cut = objectOf(parse(files.get(`data/${POOL_CUT}`)))
   const proof = files.get(`data/${POOL_PROOF}`)

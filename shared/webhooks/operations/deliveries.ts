@@ -20,10 +20,7 @@ export function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
   return delivery
 }
 
-/**
- * `readable` are event types; null for all. @throws NotFoundError; ConflictError when it has ended, or its endpoint
- * is not active
- */
+/** `readable` null is all. @throws NotFoundError; ConflictError when it has ended, or the endpoint is inactive */
 export async function retryDelivery(
   tx: Knex,
   actor: Actor,
@@ -51,10 +48,7 @@ export interface EndpointReplay
   endpointId: string
 }
 
-/**
- * Returns the number; the limit when there may be more. @throws NotFoundError; ConflictError while the endpoint is
- * not active
- */
+/** Returns the limit when there may be more. @throws NotFoundError; ConflictError for an inactive endpoint */
 export async function replayEndpoint(
   tx: Knex,
   actor: Actor,

@@ -32,10 +32,7 @@ import { note } from './note.ts'
 
 const MAX_ENDPOINTS = 100
 
-/**
- * The address is checked (`examineTarget`); the secret is shown only once. @throws ConflictError at the
- * organisation's maximum number of endpoints
- */
+/** The caller has checked the address (`examineTarget`). @throws ConflictError at the maximum number */
 export async function registerEndpoint(
   tx: Knex,
   actor: Actor,
@@ -142,10 +139,7 @@ export async function testEndpoint(
   return { eventId, deliveryId }
 }
 
-/**
- * Each connection checks the address again (docs/spec/transparency.md#webhook-endpoints). The error does not contain
- * the resolved address; null when deliveries are possible.
- */
+/** Each connection checks it again (docs/spec/transparency.md#webhook-endpoints). Null if permitted. */
 export async function urlRefusal(
   url: string,
   env: ApiEnv,
