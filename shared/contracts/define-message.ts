@@ -5,7 +5,6 @@ export interface MessageContract<T> {
   name: string
   /** increment if old consumers cannot read the new shape, one release after consumers read both (docs/adr/0011) */
   version: number
-  /** names of workers in workers/registry.ts */
   consumers: readonly string[]
   schema: z.ZodType<T>
 }

@@ -17,19 +17,15 @@ export const PING_BATCH_VERSION = 1
 export interface AcceptedPing {
   checkId: number
   kind: SignalKind
-  /** as in the URL */
   exitStatus: number | null
-  /** arrival time, set by the ingress */
   receivedAt: Micros
   scheme: string
   remoteAddr: string | null
-  /** empty for e-mail */
   method: string
   ua: string
   rid: string | null
   /** truncated at the limit; null if absent; a mail is complete */
   body: Buffer | null
-  /** e-mail pings only */
   mail?: AcceptedMail
   /** the machine that reports (docs/spec/alerting.md#sources); absent without a name */
   source?: string
@@ -57,7 +53,6 @@ export function pingQueue(number: number): string {
   return generation === 0 ? `pings.${shard}` : `pings.${generation}.${shard}`
 }
 
-/** Distributes consecutive checks evenly over the shards. */
 export function shardOf(checkId: number, shards: number): number {
   return checkId % shards
 }

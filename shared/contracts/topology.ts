@@ -51,7 +51,6 @@ export function workQueues(pings: PingQueues): string[] {
   return [...ofMessages, ...numbersOf(pings).map(pingQueue)]
 }
 
-/** Includes dead-letter queues. */
 export function durableQueues(pings: PingQueues): string[] {
   return workQueues(pings).flatMap((queue) => [queue, deadLetterQueueOf(queue)])
 }

@@ -42,11 +42,8 @@ export const integrationTried = defineMessage('integration.tried', 1, {
 
 export type IntegrationTried = z.infer<typeof integrationTried.schema>
 
-/** The JSON reply to the caller. */
 export const TrialResult = z.object({
-  /** of the response; null without one */
   status: z.int().nullable(),
-  /** the reason why it does not count as delivered; empty on success */
   error: z.string(),
   durationMs: z.int(),
 })
@@ -79,13 +76,11 @@ export const presentationReceived = defineMessage('presentation.received', 1, {
 // Idempotent: a finished job is not run again.
 const job = z.object({ jobId: z.uuid(), replyTo: z.string().optional() })
 
-/** Records an acceptance, after a query of the registry. */
 export const acceptanceRequested = defineMessage('acceptance.requested', 1, {
   consumers: ['acceptance-recorder'],
   schema: job,
 })
 
-/** Measures the share of a supplier's sales to a buyer that was reversed. */
 export const dilutionRequested = defineMessage('dilution.requested', 1, {
   consumers: ['dilution-measurer'],
   schema: job,

@@ -12,7 +12,6 @@ export interface NewJob extends Owner {
   question: Buffer | null
 }
 
-/** Returns the id of the existing job for the same request, if any. */
 export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   const [row] = await query<{ id: string }>(
     tx,
@@ -93,7 +92,6 @@ export async function finishJobs(
   )
 }
 
-/** Returns the ids of those that have not ended. */
 export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -121,7 +119,6 @@ const OUTCOME_COLUMNS = columns<{ state: JobOutcome['state']; status: number | n
   body: 'body',
 })
 
-/** @returns undefined if this organisation has no such job of this kind in this environment */
 export async function findOutcome(db: Knex, owner: Owner, kind: JobKind, id: string): Promise<JobOutcome | undefined> {
   const [row] = await query(
     db,

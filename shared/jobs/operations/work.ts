@@ -10,10 +10,8 @@ import {
   storeAnswer,
 } from '../../tenancy/idempotency/store.ts'
 
-/** A reply may be lost. */
 export interface Replies {
   readonly replyTo: string
-  /** Returns null after the timeout. */
   wait(id: string, timeoutMs: number): Promise<Buffer | null>
 }
 

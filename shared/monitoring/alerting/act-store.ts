@@ -41,7 +41,6 @@ export async function acknowledge(
   )
 }
 
-/** The incident returns to its earlier state. */
 export async function unacknowledge(tx: Knex, id: string): Promise<void> {
   await execute(
     tx,

@@ -17,7 +17,6 @@ export interface DueBundle extends Gathering {
   projectUuid: string
 }
 
-/** Minimum interval between two digests of a policy's recoveries. */
 const RECOVERIES_EVERY = '5 minutes'
 
 const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
@@ -28,7 +27,6 @@ const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
        (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`),
 })
 
-/** A policy that already collects a digest adds more to it. */
 export async function groupOpenings(
   tx: Knex,
   policies: readonly { id: number; within: number }[],
@@ -176,7 +174,6 @@ export async function suggestsOwnOutage(db: Knex, projectId: number): Promise<bo
   return row?.is ?? false
 }
 
-/** Returns the number of removed digests. */
 export async function pruneBundles(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

@@ -24,7 +24,6 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
   )
 }
 
-/** Returns the number of removed decisions. */
 export async function pruneDecisions(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

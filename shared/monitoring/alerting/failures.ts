@@ -47,7 +47,6 @@ export function countFailures(
   }
 }
 
-/** Returns at most MAX_FINISHES + 1 misses. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []

@@ -104,7 +104,6 @@ export function readRecurring(value: JsonValue | undefined, path: string): Recur
   return { every, for: seconds, tz }
 }
 
-/** Returns the name to store. */
 function readZone(value: JsonValue | undefined, path: string): string {
   const zone = resolveTimeZone(readText(value, path, { max: Number.POSITIVE_INFINITY }))
   if (zone === null) throw invalid(path, 'is not a valid timezone')

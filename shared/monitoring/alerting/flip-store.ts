@@ -4,7 +4,6 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
-/** Its row is locked by this transaction. */
 export interface WaitingFlip {
   id: number
   checkId: number

@@ -62,7 +62,6 @@ export interface ExplainedDecision extends Pick<Decision, 'detail' | 'until' | '
   at: Micros
   outcome: Decision['outcome'] | 'deadline_extended'
   reason: string
-  /** null for decisions that are not about a flip */
   flipId: number | null
   incidentId: string | null
 }

@@ -89,7 +89,6 @@ export async function newestIncidents(
   )
 }
 
-/** The caller must have locked the changed ones. */
 export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): Promise<void> {
   if (incidents.length === 0) return
   await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
@@ -143,7 +142,6 @@ export async function oldestDueIncident(db: Knex): Promise<number | null> {
   return row?.age ?? null
 }
 
-/** Also removes their messages. Returns the number of incidents. */
 export async function pruneIncidents(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

@@ -114,7 +114,6 @@ export interface AlertNotification {
   integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest'
   status: 'up' | 'down'
-  /** null if no step sent it */
   step: number | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
   attempts: number
@@ -122,10 +121,8 @@ export interface AlertNotification {
   isReplaced: boolean
 }
 
-/** `decide` reads nothing else. */
 export interface Facts {
   check: CheckSchedule & { id: number; projectId: number; status: StoredStatus }
-  /** the flip to process; null when only time has passed */
   flip: { id: number; at: Micros; to: 'up' | 'down'; reason: FlipReason } | null
   /** times of flips between up and down, including this one; only for policies with a flapping rule */
   recentFlips: readonly Micros[]
@@ -135,7 +132,6 @@ export interface Facts {
   /** oldest first; only for policies that need more than one failure or success */
   finishes: readonly Finish[]
   channels: readonly FactIntegration[]
-  /** of this incident, oldest first */
   notifications: readonly AlertNotification[]
   /** external suppressions, including those that ended since the last evaluation */
   gates: readonly Suppression[]
@@ -161,7 +157,6 @@ export interface NotificationDetail {
   step: number
   repeat: number
   reason: NotifiedReason
-  /** when it would have been sent without suppression */
   dueAt: Micros
   /** of the maintenance window or parent that suppressed it until now */
   name?: string

@@ -8,7 +8,6 @@ import { QUEUED } from '../notifications/store.ts'
 import type { NewNotification } from './incident.ts'
 
 export interface StoredNotification extends NewNotification {
-  /** a new one by default */
   id?: string
   checkId: number
   incidentId: string | null

@@ -16,7 +16,6 @@ export interface PendingNotification {
   notification: Pick<NewNotification, 'integrationId' | 'what' | 'entry' | 'detail'>
 }
 
-/** Queues them per integration. */
 export async function queueNotifications(tx: Knex, notifications: readonly PendingNotification[]): Promise<void> {
   if (notifications.length === 0) return
   const rows = notifications.map(({ incidentId, notification: { integrationId, what, entry, detail } }) => {
@@ -58,7 +57,6 @@ export async function lockPendingNotifications(
   )
 }
 
-/** True if an integration has free slots. */
 export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
   const rows = await query(
     db,

@@ -45,7 +45,6 @@ export interface PlanNow {
   skipped: { step: number; reason: SkippedReason }[]
   isOutsideHours: boolean
   notified: number[]
-  /** offset of the next entry; null if there is none */
   nextPassed: Micros | null
   hoursAt: Micros | null
 }
@@ -166,7 +165,6 @@ export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Mic
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
-/** Occurrences may overlap. */
 function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
   let begin = first
   for (let count = 0; count < 1000; count++) {

@@ -19,7 +19,6 @@ const COLUMNS = columns<StoredPolicy>({
   version: 'version',
 })
 
-/** Oldest first. */
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`, [
     projectIds,
@@ -40,7 +39,6 @@ const ALERT_RULES_COLUMNS = columns<AlertRules>({
   hasParents: "parents <> '[]'",
 })
 
-/** Omits checks that have none. */
 export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promise<AlertRules[]> {
   return await query(db, typed`SELECT ${ALERT_RULES_COLUMNS} FROM check_rules WHERE check_id = ANY(?::bigint[])`, [
     checkIds,
@@ -92,7 +90,6 @@ export async function alertingChanged(tx: Knex, projectId: number): Promise<void
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE project_id = ? AND resolved_at IS NULL', [projectId])
 }
 
-/** Returns the defaults if the check has no rules. */
 export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
   return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
 }
@@ -109,7 +106,6 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   previews: 'r.previews',
 })
 
-/** Omits checks that have none. */
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
   const rows = await query(
     db,
@@ -153,7 +149,6 @@ export async function makeIncidentDue(tx: Knex, checkId: number): Promise<void> 
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE check_id = ? AND resolved_at IS NULL', [checkId])
 }
 
-/** Returns null if the check has no rules. */
 export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRules | null> {
   const [rules] = await alertRulesOf(db, [checkId])
   return rules ?? null
@@ -164,7 +159,6 @@ const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>(
   policyId: 'r.policy_id',
 })
 
-/** These decide which policy applies to each check. */
 export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
   return await query(
     db,

@@ -13,14 +13,12 @@ export interface RecurringTime {
 }
 
 export interface Step {
-  /** seconds after the step before */
   wait: number
   /** uuids of integrations; null: the check's own */
   channels: readonly string[] | null
   severity: Severity
   /** `times` null: until the incident ends */
   repeat: { every: number; times: number | null } | null
-  /** when the step may send; empty: always */
   hours: readonly RecurringTime[]
   outside: 'wait' | 'skip'
 }

@@ -94,7 +94,6 @@ function covered(intervals: [Micros, Micros][], from: Micros, until: Micros): Mi
   return sum
 }
 
-/** The plan begins now if the evaluation is late. */
 export function beginOf(metAt: Micros, now: Micros): Micros {
   return now - metAt > LATE_AFTER ? now : metAt
 }

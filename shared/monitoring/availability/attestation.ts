@@ -5,7 +5,6 @@ export interface Moment {
 }
 
 export interface Span {
-  /** increases within the process */
   number: number
   from: Moment
   until: Moment
@@ -28,7 +27,6 @@ export interface Attestation {
   stored(spans: readonly Span[]): void
 }
 
-/** `everyMs` is the time between two rounds. */
 export function createAttestation(everyMs: number): Attestation {
   let spans: Span[] = []
   let current: Span | null = null

@@ -37,9 +37,7 @@ export type Evaluation =
       alertAfter: Micros | null
       isRun: boolean
       reason: 'GAP' | 'REFUSED_PING'
-      /** the gap in which the ping was expected */
       gapFrom: Micros
-      /** begin of the unknown time */
       unknownFrom: Micros
     }
 
@@ -52,7 +50,6 @@ export const NOTICE = { afterSeconds: 120, soonSeconds: 3_600 }
 const MIN_THRESHOLD: Micros = microsOfSeconds(2)
 const MAX_THRESHOLD: Micros = microsOfSeconds(30)
 
-/** `deadline` is the time at which the check would go down. */
 function expectationOf(
   check: CheckTimes,
   deadline: Micros,

@@ -23,7 +23,6 @@ export interface Doubts {
 
 type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { checkId: number; deadline: Micros }
 
-/** A check with an open gap is evaluated again after this time. */
 const RECHECK_AFTER = '30 seconds'
 
 /**
@@ -153,7 +152,6 @@ const CANDIDATES = typed`
   FROM checks WHERE id = ANY((SELECT ids FROM requested)::bigint[])
     AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM requested))`
 
-/** The caller has locked the rows. */
 async function storeExtensions(tx: Knex, extensions: readonly DeadlineExtension[]): Promise<void> {
   if (extensions.length === 0) return
   await execute(tx, EXTEND_DEADLINE, [JSON.stringify(extensions)])

@@ -66,7 +66,6 @@ const GAPS_COLUMNS = columns<{ listener: 'http' | 'smtp'; from: Micros; cause: s
   cause: 'min(cause)',
 })
 
-/** Oldest first. */
 export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; from: Micros; cause: string }[]> {
   return await query(
     db,
@@ -75,7 +74,6 @@ export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; f
   )
 }
 
-/** For `shards & mask = mask`. */
 function maskOf(shards: number): [string, string] {
   const mask = String(BigInt.asIntN(64, shards >= 64 ? ALL_SHARDS : (1n << BigInt(shards)) - 1n))
   return [mask, mask]

@@ -99,7 +99,6 @@ const GAP_COLUMNS = columns<Omit<Gap, 'shards'> & { shards: string }>({
   cause: 'cause',
 })
 
-/** Includes open ones. */
 export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
   const rows = await query(
     db,

@@ -9,7 +9,6 @@ export interface ListenerHeartbeat {
   /** identifies one start of a process */
   instance: string
   kind: ListenerKind
-  /** first heartbeat of this start, on the shared clock */
   from: Micros
   /** every ping that arrived earlier is answered */
   settledUntil: Micros
@@ -25,7 +24,6 @@ export async function storeHeartbeat(db: Knex, heartbeat: ListenerHeartbeat): Pr
   await execute(db, STORE_HEARTBEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
 }
 
-/** The listener accepts no more pings and has answered all. */
 export async function signOff(db: Knex, instance: string): Promise<void> {
   await execute(
     db,
@@ -94,7 +92,6 @@ export interface Arrival {
 
 /** The sweep relies on refusals of pings that were queued too late (docs/adr/0005). */
 export interface Cover {
-  /** `sentAt` is in monotonic milliseconds. */
   extend(sentAt: number, now: Arrival): void
   mayAnswer(arrival: Arrival, now: Arrival): boolean
   /** monotonic milliseconds of the newest stored heartbeat; null before the first */

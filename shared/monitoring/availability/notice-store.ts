@@ -13,7 +13,6 @@ export interface DueUnknown extends UnknownCheck {
   expectedAt: number
   projectId: number
   projectUuid: string
-  /** the project wants these notices */
   isWanted: boolean
   policyId: number | null
 }

@@ -7,7 +7,6 @@ export interface UnknownCheck {
   label: string
   gapFrom: Micros
   gapUntil: Micros
-  /** next expected ping; null if none is expected */
   nextAt: Micros | null
 }
 
@@ -59,7 +58,6 @@ export function bannerText({ listener, from, until, checks, heard }: BannerGap):
   return `We could not take signals${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
 }
 
-/** Rounds to minutes unless the time is short. */
 function lengthOf(seconds: number): string {
   return formatPeriod(seconds < 120 ? seconds : Math.round(seconds / 60) * 60)
 }
@@ -73,7 +71,6 @@ export interface ListedGap {
   id: number
   listener: 'http' | 'smtp' | 'sweeper' | 'notifier'
   from: Micros
-  /** null while the gap is open */
   until: Micros | null
   kind: 'full' | 'partial' | 'clock' | 'detection'
   cause: string

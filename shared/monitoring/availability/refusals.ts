@@ -10,11 +10,9 @@ const MAX_CHECKS = 10_000
 
 /** Counts pings that a listener refused for internal reasons (docs/spec/alerting.md#listener-heartbeats). */
 export interface Refusals {
-  /** counts a ping of a known check that got a 5xx response */
   known(checkId: number, at: number): void
   /** the check of the ping is unknown, so it may be any check */
   unresolved(): void
-  /** since the last call */
   takeUnresolved(): boolean
   waiting(): readonly Refused[]
   stored(refused: readonly Refused[]): void

@@ -22,13 +22,11 @@ export interface Gap {
   /** bit mask; all bits for clock gaps */
   shards: bigint
   from: Micros
-  /** null while the gap is open */
   until: Micros | null
   kind: 'full' | 'partial' | 'clock' | 'detection'
   cause: string
 }
 
-/** A process without a heartbeat for this long is silent. */
 const SILENT_AFTER: Micros = microsOfSeconds(6)
 /** Time that a load balancer needs to notice a lost process. */
 const SHADOW: Micros = microsOfSeconds(20)
@@ -122,7 +120,6 @@ function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] 
   })
 }
 
-/** The operator removed the listener. */
 function cutWhenClosed<T extends { from: Micros; until: Micros }>(hole: T, own: readonly Proof[]): T {
   const closings = own.filter(({ isClosed, until }) => isClosed && until >= hole.from && until < hole.until)
   return closings.length === 0 ? hole : { ...hole, until: Math.min(...closings.map(({ until }) => until)) }

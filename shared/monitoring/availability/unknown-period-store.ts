@@ -18,7 +18,6 @@ const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>({
   reason: 'u.reason',
 })
 
-/** Returns null if the check was pinged since. */
 export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
   const [found] = await query(
     db,

@@ -12,7 +12,6 @@ export async function isWatchdogDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
 }
 
-/** Returns false if another sweeper has claimed this minute. */
 export async function claimWatchdog(db: Knex): Promise<boolean> {
   const taken = await execute(
     db,
@@ -28,7 +27,6 @@ export async function recordFed(db: Knex): Promise<void> {
   await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
 }
 
-/** The monitor was not contacted, or did not answer. */
 export async function recordUnfed(db: Knex, problem: string): Promise<void> {
   await execute(
     db,

@@ -72,7 +72,6 @@ export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: s
   }
 }
 
-/** Includes every tag and `*`. */
 export function* badgeListTexts(
   base: string,
   secret: string | Uint8Array,

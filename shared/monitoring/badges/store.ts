@@ -3,7 +3,6 @@ import { query } from '../../platform/database/sql.ts'
 
 const NO_CHECK = -1
 
-/** The texts are to be split (tags.ts). */
 export async function listTags(db: Knex, projectId: number, exceptCheckId = NO_CHECK): Promise<string[]> {
   const rows = await query<{ tags: string }>(
     db,

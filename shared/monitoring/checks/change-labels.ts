@@ -11,7 +11,6 @@ export function changeLabels(before: LabelledCheck, after: LabelledCheck): strin
   return [...new Set(labels), ...(notified(before) === notified(after) ? [] : ['integrations'])]
 }
 
-/** Returns other names unchanged, for example `channels`. */
 export function settingLabel(name: string): string {
   const field = entriesOf(CHECK_FIELDS).find(([key]) => key === name)
   return field?.[1].label ?? name

@@ -17,7 +17,6 @@ export interface CheckState {
   status: StoredStatus
   nPings: number
   lastPing: Micros | null
-  /** time of the last start signal that is still open */
   lastStart: Micros | null
   lastStartRid: string | null
   lastDuration: Micros | null

@@ -8,7 +8,6 @@ export function settingColumns<Fields extends FieldGroup>(fields: Fields, table:
   return mapFields(fields, ({ column }) => `${table}.${column}`)
 }
 
-/** Status and deadlines depend on these. */
 export function timesColumns(table: string): Record<keyof CheckTimes, string> {
   return { ...settingColumns(SCHEDULE_FIELDS, table), ...stateColumns(table) }
 }

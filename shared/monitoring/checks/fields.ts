@@ -18,9 +18,7 @@ interface Descriptor<Api extends string | null> {
   /** member of the v3 API, of project documents and of forms; null for a derived setting */
   api: Api
   column: string
-  /** name on pages and in the audit log */
   label: string
-  /** description in the API schema */
   note?: string
 }
 
@@ -68,7 +66,6 @@ export const SCHEDULE_FIELDS = {
   /** cron or OnCalendar text as sent, untrimmed; empty for a check that never had one */
   schedule: setting('schedule', text(100, schedule), { label: 'schedule' }),
   timeoutSeconds: setting('timeout', seconds(86_400), { label: 'period', column: 'timeout_seconds' }),
-  /** IANA name */
   tz: setting('tz', { ...text(null, zone), initial: 'UTC' }, { label: 'time zone' }),
   graceSeconds: setting('grace', seconds(3600), { label: 'grace time', column: 'grace_seconds' }),
 } satisfies FieldGroup

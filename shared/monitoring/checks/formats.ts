@@ -35,7 +35,6 @@ export interface ChoiceFormat<Value extends string> extends Format<Value> {
   choices: readonly [Value, ...Value[]]
 }
 
-/** `refine` validates a text within the limit, and may replace it. */
 export function text(
   maxLength: number | null,
   refine: (text: string, rules: SpecRules) => Reading<string> = accepted,

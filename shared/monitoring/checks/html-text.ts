@@ -81,7 +81,6 @@ function endOfTag(html: string, open: number): number {
   return html.length
 }
 
-/** Returns null for elements other than script and style. */
 function hiddenElement(html: string, open: number): RegExp | null {
   const name = /^[a-z]+(?=[\s/>])/i.exec(html.slice(open + 1, open + 9))?.[0].toLowerCase()
   if (name === 'script') return /<\/script/i
@@ -114,7 +113,6 @@ const LATIN_1 =
   'ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
   'uuml yacute thorn yuml'
 
-/** Unknown entities stay unchanged. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],

@@ -1,4 +1,3 @@
-/** `channels` may name it by id or name. */
 export interface NamedIntegration {
   /** lower-case uuid text */
   id: string

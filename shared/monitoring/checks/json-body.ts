@@ -27,7 +27,6 @@ export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBo
 }
 
 export interface ParseLimits {
-  /** no limit by default */
   maxValues?: number
   /** for the first bytes of a longer body: returns its complete members */
   isBeginning?: boolean

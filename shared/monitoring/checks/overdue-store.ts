@@ -10,7 +10,6 @@ import { type Doubts, settleDoubtful } from '../availability/extension-store.ts'
 /** Checks per statement. Larger pages make the planner sort, and need more locks. */
 export const OVERDUE_PAGE = 5_000
 
-/** Reads one index entry. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
   const rows = await query(
     db,
@@ -23,10 +22,8 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 export interface Swept {
   /** fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
   looked: number
-  /** the caller publishes them after the commit */
   messages: OutboxRow[]
   down: number[]
-  /** because of a coverage gap */
   extended: number[]
 }
 

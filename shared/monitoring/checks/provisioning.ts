@@ -15,7 +15,6 @@ export interface Provisioning {
   schedule: string | null
   tz: string | null
   tags: string | null
-  /** like `channels` of a check */
   channels: string | null
   policy: string | null
 }
@@ -32,7 +31,6 @@ export const NO_PROVISIONING: Readonly<Provisioning> = Object.freeze({
 
 const RULES = { isValidSchedule, resolveTimeZone }
 
-/** Null resets a member. */
 export function readProvisioning(body: JsonObject, current: Provisioning): Provisioning {
   const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isPresent(body[name]) ? [[name, body[name]]] : [])))
   const parsed = parseCheckSpec(given, RULES)
@@ -57,7 +55,6 @@ function zoneOf(tz: string | null): string {
 export interface Birth {
   spec: CheckSpec
   policy: string | null
-  /** names of invalid values, which were ignored */
   leftOut: string[]
 }
 

@@ -4,7 +4,6 @@ import type { Check } from './check.ts'
 import { timesColumns } from './columns-store.ts'
 import type { CheckTimes } from './status.ts'
 
-/** All fields are short. */
 export interface ShownCheck extends CheckTimes, Pick<Check, 'id' | 'uuid' | 'name' | 'tags'> {}
 
 const SHOWN_COLUMNS = columns<ShownCheck>({
@@ -15,7 +14,6 @@ const SHOWN_COLUMNS = columns<ShownCheck>({
   ...timesColumns('checks'),
 })
 
-/** In the order of creation. */
 export async function listShownChecks(db: Knex, projectId: number): Promise<ShownCheck[]> {
   return await query(db, typed`SELECT ${SHOWN_COLUMNS} FROM checks WHERE project_id = ? ORDER BY id`, [projectId])
 }

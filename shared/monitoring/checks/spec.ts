@@ -20,7 +20,6 @@ const REQUEST_FIELDS = {
 
 type RequestedFields = SettingsOf<typeof REQUEST_FIELDS>
 
-/** Contains a member only if the request has it. */
 export type CheckSpec = Partial<RequestedFields>
 
 export type SpecResult = { ok: true; spec: CheckSpec } | { ok: false; error: string }
@@ -38,7 +37,6 @@ export function parseCheckSpec(body: Readonly<Record<string, unknown>>, rules: S
   return { ok: true, spec }
 }
 
-/** Returns null if the member is valid or absent. */
 function readInto<Name extends keyof RequestedFields>(
   spec: CheckSpec,
   name: Name,

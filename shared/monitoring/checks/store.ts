@@ -10,7 +10,6 @@ import type { UniqueCriteria } from './settings.ts'
 import { uniqueKey } from './slug.ts'
 
 export interface AssignedCheck extends Check {
-  /** uuids, in no particular order */
   integrationIds: string[]
 }
 
@@ -36,7 +35,6 @@ const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
   integrationIds: "COALESCE(assigned.ids, '{}')",
 })
 
-/** In the order of creation. */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project is faster than one lookup per check.
   const rows = await query(
@@ -96,7 +94,6 @@ export async function lockCheck(tx: Knex, projectId: number, uuid: string): Prom
   return { ...check, integrationIds: assigned.map((row) => row.uuid) }
 }
 
-/** Returns the oldest match (settings.ts). */
 export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
   const conditions = entriesOf(criteria).map(([name]) => `AND ${SETTING_COLUMNS[name]} = ?`)
   const rows = await query(
@@ -135,7 +132,6 @@ export async function insertCheck(
   return check
 }
 
-/** The caller has locked the check. */
 export async function updateSettings(
   tx: Knex,
   checkId: number,
@@ -174,7 +170,6 @@ export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   )
 }
 
-/** Ignores integrations of other projects. */
 export async function assignIntegrations(
   tx: Knex,
   check: { id: number; projectId: number },
@@ -200,7 +195,6 @@ function toColumns(settings: Partial<CheckSettings>): [string, string | number |
 
 const CHECK_OWNER_COLUMNS = columns<{ id: number; projectId: number }>({ id: 'id', projectId: 'project_id' })
 
-/** Finds a check of any project. */
 export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: number; projectId: number } | null> {
   const rows = await query(db, typed`SELECT ${CHECK_OWNER_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null

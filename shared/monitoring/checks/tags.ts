@@ -21,7 +21,6 @@ export function distinctTags(checks: Iterable<{ tags: string }>): string[] {
   return [...tags].toSorted()
 }
 
-/** Lists and pages show all tags of a project. */
 const MAX_PROJECT_TAGS = 1_000
 
 /** A project above the limit may keep its tags. @throws ValidationError if the change adds one beyond the limit */

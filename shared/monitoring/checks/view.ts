@@ -5,7 +5,6 @@ import { uniqueKey } from './slug.ts'
 import { type NextOccurrence, nextPing, shownStatus, shownStatusV1 } from './status.ts'
 
 export interface CheckViewOptions {
-  /** public address without a trailing slash */
   base: string
   version: 1 | 2 | 3
   /** for read-only keys: without the uuid, URLs that contain it, and integrations */

@@ -33,7 +33,6 @@ export function downtimeByMonth(
   })
 }
 
-/** Returns null if the previous flip was not to down. */
 export function endedOutage(flip: Pick<Flip, 'at'>, previous: Pick<Flip, 'at' | 'to'> | null): Micros | null {
   return previous?.to === 'down' ? Math.max(0, flip.at - previous.at) : null
 }

@@ -20,7 +20,6 @@ const DECIDE_SILENT = `
 
 const FLIP_COLUMNS = columns<Flip>({ at: microsOf('at'), from: 'from_status', to: 'to_status' })
 
-/** Newest first. */
 export async function listFlips(db: Knex, checkId: number, range: FlipRange): Promise<Flip[]> {
   const rows = await query(
     db,
@@ -34,7 +33,6 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
   return rows
 }
 
-/** For a pause or a resume. */
 export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
   await execute(
     tx,
@@ -47,7 +45,6 @@ export async function insertHistoricFlip(tx: Knex, checkId: number, change: Stat
   )
 }
 
-/** Oldest first. Returns their number. */
 export async function pruneFlips(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

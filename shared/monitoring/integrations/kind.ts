@@ -13,12 +13,10 @@ export interface IntegrationKind<Config = unknown> {
   readonly about: string
   /** mark in simple-icons; absent if there is none or its licence does not allow it */
   readonly mark?: string
-  /** members that are never shown after they were stored */
   readonly secretFields: readonly string[]
   readonly help: readonly string[]
   readonly schema: z.ZodType
   parse(config: unknown): ConfigResult<Config>
-  /** true if it ignores this change; then nothing is sent or logged */
   isNoop(config: unknown, status: Status): boolean
   /** for the rate limit (notifications/limits.ts) */
   recipientOf(config: unknown): string | null

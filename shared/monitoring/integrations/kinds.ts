@@ -38,7 +38,6 @@ const aliases: Readonly<Record<string, string>> = {
   phone: 'call',
 }
 
-/** Ignores case. */
 export function findKind(name: string): IntegrationKind | undefined {
   const lower = name.toLowerCase()
   return integrationKinds.get(Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower)

@@ -37,7 +37,6 @@ export async function listIntegrations(db: Knex, projectId: number): Promise<Sto
   return rows
 }
 
-/** Returns null also for another project's integration. */
 export async function findIntegration(db: Knex, projectId: number, uuid: string): Promise<StoredIntegration | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`, [
     projectId,
@@ -86,7 +85,6 @@ export async function insertIntegration(
   return row
 }
 
-/** Members that are not given stay. */
 export async function updateIntegrationRow(
   db: Knex,
   integrationId: number,
@@ -125,7 +123,6 @@ export async function deleteIntegrationRow(db: Knex, projectId: number, uuid: st
 
 export interface ListedNotification {
   id: string
-  /** null for a test message */
   checkUuid: string | null
   checkStatus: 'up' | 'down'
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
@@ -135,7 +132,6 @@ export interface ListedNotification {
   nextAttemptAt: Date | null
   finishedAt: Date | null
   what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
-  /** null for tests and digests */
   incident: string | null
   size: number
 }
@@ -176,7 +172,6 @@ export async function listMemberAddresses(db: Knex, projectId: number): Promise<
   return rows.map(({ email }) => email)
 }
 
-/** Digests of recipients that consented. */
 export async function listVerifiedRecipients(db: Knex, projectId: number): Promise<Buffer[]> {
   const rows = await query<{ digest: Buffer }>(db, 'SELECT digest FROM verified_recipients WHERE project_id = ?', [
     projectId,
@@ -184,7 +179,6 @@ export async function listVerifiedRecipients(db: Knex, projectId: number): Promi
   return rows.map(({ digest }) => digest)
 }
 
-/** Stores that a recipient consented. */
 export async function insertVerifiedRecipient(tx: Knex, projectId: number, digest: Buffer): Promise<void> {
   await execute(tx, 'INSERT INTO verified_recipients (project_id, digest) VALUES (?, ?) ON CONFLICT DO NOTHING', [
     projectId,

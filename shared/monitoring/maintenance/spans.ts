@@ -20,7 +20,6 @@ export function merged(spans: readonly WindowTime[]): WindowTime[] {
   return result
 }
 
-/** `taken` is merged. */
 export function without(span: WindowTime, taken: readonly WindowTime[]): WindowTime[] {
   const left: WindowTime[] = []
   let { from } = span
@@ -34,7 +33,6 @@ export function without(span: WindowTime, taken: readonly WindowTime[]): WindowT
   return left
 }
 
-/** `spans` are merged. */
 export function covered(spans: readonly WindowTime[], from: Micros, until: Micros): Micros {
   return spans.reduce((sum, span) => sum + Math.max(0, Math.min(span.until, until) - Math.max(span.from, from)), 0)
 }
@@ -90,7 +88,6 @@ export interface OpenWindow<W extends Window = Window> {
   until: Micros
 }
 
-/** Yields after each window. */
 export function* openWindows<W extends Window>(
   windows: readonly W[],
   now: Micros,

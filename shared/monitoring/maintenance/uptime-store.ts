@@ -28,7 +28,6 @@ export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): 
   return row ?? null
 }
 
-/** Clips periods to `until`. */
 export async function listUnknown(db: Knex, checkId: number, from: Micros, until: Micros): Promise<WindowTime[]> {
   return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
 }
@@ -39,7 +38,6 @@ const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
   until: `COALESCE(${microsOf('until_at')}, ?::bigint)`,
 })
 
-/** Keyed by the id of the check; omits checks without unknown periods. */
 export async function listUnknownOfChecks(
   db: Knex,
   checkIds: readonly number[],

@@ -41,7 +41,6 @@ function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): 
   return { ...row, time: { every, for: length ?? 0, tz, ...(cuts.length > 0 && { cuts }) } }
 }
 
-/** Newest first. */
 export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
   const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
   return (await query(db, sql, [projectIds])).map(windowOf)
@@ -99,12 +98,10 @@ export async function deleteWindow(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])) === 1
 }
 
-/** Deletes windows that ended this many days ago. */
 export async function pruneWindows(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM maintenance_windows WHERE ends_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** `uuids` may be invalid texts. */
 export async function knownChecks(db: Knex, projectId: number, uuids: readonly string[]): Promise<string[]> {
   const rows = await query<{ uuid: string }>(
     db,

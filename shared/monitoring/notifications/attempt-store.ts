@@ -17,14 +17,12 @@ export interface ClaimedNotification {
   checkId: number | null
   flipId: number | null
   status: 'up' | 'down'
-  /** this attempt's number, from 1 */
   attempt: number
   what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
   incidentId: string | null
   /** offset in the plan, seconds; for direct ones the number of the flip */
   entry: number
   detail: NotificationDetail | null
-  /** set for a message about several checks */
   summary: Summary | null
   /** an older message of the same check to the same integration is pending */
   hasOlder: boolean
@@ -126,7 +124,6 @@ export interface FinishedAttempt {
   startedAt: Micros
   durationMs: number
   outcome: Outcome
-  /** null if no attempt is left */
   retryInMs: number | null
 }
 
@@ -206,7 +203,6 @@ function isLost(attempt: FinishedAttempt): boolean {
   return state === 'failed' || state === 'suppressed'
 }
 
-/** A limit prevents an attempt. */
 function endState(outcome: FailedOutcome): 'failed' | 'suppressed' {
   return outcome.failure === 'limit' ? 'suppressed' : 'failed'
 }

@@ -7,9 +7,7 @@ export interface LateFailure {
   error: string
   /** the recipient is permanently invalid */
   disables: boolean
-  /** older messages are left as they are */
   withinHours: number
-  /** messages of other kinds are left as they are */
   kinds: readonly string[]
   /** if true, a message that has already failed is left unchanged */
   isOnce: boolean
@@ -60,7 +58,6 @@ const FAILED_COLUMNS = columns<{ id: string; integrationId: number; error: strin
   error: 'n.error',
 })
 
-/** For the notice that the integration was disabled; null if deleted. */
 export async function disabledBy(
   db: Knex,
   notificationId: string,

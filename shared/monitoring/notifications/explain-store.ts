@@ -23,7 +23,6 @@ const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>({
   isProcessed: 'processed_at IS NOT NULL',
 })
 
-/** `until` null means now. */
 export async function flipToExplain(db: Knex, checkId: number, until: Micros | null): Promise<ExplainedFlip | null> {
   const [flip] = await query(
     db,
@@ -40,7 +39,6 @@ export interface NotifiedIntegration {
   kind: string
   name: string
   isDisabled: boolean
-  /** assigned to the check now */
   isAssigned: boolean
   /** of the newest notification; null if there is none */
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null

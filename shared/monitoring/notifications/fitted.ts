@@ -3,7 +3,6 @@ import { exceededLimits, type LimitedKind } from './message-limits.ts'
 import type { Notification, Summary } from './notification.ts'
 import { listText } from './text-parts.ts'
 
-/** Tried before the body is omitted. */
 const QUOTED = [500, 200]
 
 /**

@@ -2,7 +2,6 @@ export function signedOfIncidentLink(incident: string, channel: string): string 
   return `incident:${incident}:${channel}`
 }
 
-/** Signatures are truncated to 128 bits. */
 export const INCIDENT_SIGNATURE_BYTES = 16
 
 /** A notified person may acknowledge here without signing in. `digest` is of `signedOfIncidentLink`. */

@@ -108,7 +108,6 @@ export function formatInstant(at: Micros, timeZone: string): string {
 /** Characters of a ping's body in chat messages (docs/spec/monitoring.md#integration-kinds). */
 const maxQuoted = 1000
 
-/** Empty without a body and for e-mail pings. */
 export function quotedBody(notification: Notification): string {
   const { lastPing } = notification
   if (!lastPing?.body || lastPing.scheme === 'email') return ''

@@ -65,7 +65,6 @@ const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; 
   taken: 'count(*)',
 })
 
-/** Omits meters that are zero. */
 export async function monthlyUsage(
   db: Knex,
   projectIds: readonly number[],

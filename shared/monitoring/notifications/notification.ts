@@ -20,18 +20,14 @@ export interface Notification {
   /** the newest ping not later than `flipAt` */
   lastPing: NotifiedPing | null
   urls: NotificationUrls
-  /** IANA zone of the reader, for times in messages */
   timeZone: string
   /** all checks of the project; null if the reader is not a member */
   overview: readonly OverviewLine[] | null
   isTest: boolean
-  /** absent without a policy */
   alert?: AlertLinks
   /** number of checks that depend on a down check (docs/spec/alerting.md#dependencies); absent if 0 */
   dependents?: number
-  /** `quorumText` of a down check with several sources */
   sources?: string
-  /** set for messages about several checks */
   summary?: Summary
   /** shortened form for services that do not accept the whole message */
   brevity?: 'alert-facts' | 'title'
@@ -44,7 +40,6 @@ export interface Summary {
   facts: readonly Fact[]
   /** the parts of `text`, so that it can be shortened */
   list: NamedList
-  /** the page that shows them all */
   link: string
   /** values of `$GROUP_COUNT` and `$GROUP_JSON` in a digest */
   group?: { count: number; members: readonly object[] }
@@ -99,7 +94,6 @@ export interface NotifiedPing {
   remoteAddr: string | null
   ua: string
   exitStatus: number | null
-  /** the whole message when the scheme is email */
   body: Buffer | null
 }
 

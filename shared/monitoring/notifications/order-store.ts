@@ -68,7 +68,6 @@ export async function requeueWaiting(
   )
 }
 
-/** Does not count as an attempt. */
 export async function withdrawClaimed(db: Knex, { id, attempt }: ClaimedNotification): Promise<void> {
   await execute(
     db,

@@ -9,7 +9,6 @@ export interface PlaceholderValues {
   now: string
   name: string
   slug: string
-  /** as stored; split for `$TAG1`, `$TAG2`, ... */
   tags: string
   checkJson: string
   body: string | null
@@ -90,7 +89,6 @@ function finish(text: string, position: TemplatePosition): string {
   return text.replace(/[\r\n\0]+/g, ' ').replace(/[^\0-\xff]/gu, (char) => `&#${char.codePointAt(0)};`)
 }
 
-/** Keeps letters, digits, `_.-~` and the slash. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

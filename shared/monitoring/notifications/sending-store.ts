@@ -110,7 +110,6 @@ export interface IncidentForSending {
   severity: string
   downAt: Micros
   upAt: Micros | null
-  /** of the newest flip to down */
   reason: FlipReason
 }
 
@@ -123,7 +122,6 @@ const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>({
   reason: "coalesce(flip.reason, '')",
 })
 
-/** In the order of the ids; null for deleted ones. */
 export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
   const rows = await query(
     db,

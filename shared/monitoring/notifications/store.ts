@@ -66,7 +66,6 @@ export async function takeDueNotifications(db: Knex, limit: number): Promise<str
   return rows.map(({ id }) => id)
 }
 
-/** 0 if none is due. */
 export async function oldestDueNotification(db: Knex): Promise<number> {
   const [row] = await query<{ age: number | null }>(
     db,

@@ -1,11 +1,9 @@
 import type { WebhookConfig } from '../integrations/kinds/webhook.ts'
 import { fillTemplate, type PlaceholderValues } from './placeholders.ts'
 
-/** Omits headers that differ per message. */
 export interface WebhookRequest {
   method: 'GET' | 'POST' | 'PUT'
   url: string
-  /** names in lower case */
   headers: Record<string, string>
   body: string | null
 }

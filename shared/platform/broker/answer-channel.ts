@@ -29,7 +29,6 @@ export class AnswerChannel implements Answers {
     this.#log = log
   }
 
-  /** The model is null while disconnected. */
   attach(model: ChannelModel | null): void {
     this.#model = model
     this.#channel = null

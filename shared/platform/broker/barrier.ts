@@ -10,7 +10,6 @@ const READ_TIMEOUT_MS = 500
 export interface Barriers {
   /** Waits at most 500 ms for earlier pings. Returns 0, or the milliseconds after a timeout. */
   pass(checkIds: readonly number[] | 'all'): Promise<number>
-  /** Returns the numbers of the queues that answered in time. */
   answering(queues: readonly number[], timeoutMs: number): Promise<Set<number>>
 }
 

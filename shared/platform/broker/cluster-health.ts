@@ -19,7 +19,6 @@ export interface ClusterState {
 }
 
 export interface ClusterIlls {
-  /** queues with fewer members than possible, and the nodes without a member */
   missing: readonly { queue: string; has: number; nodes: readonly string[] }[]
   /** members that are offline: the queue tolerates one failure less */
   offline: readonly { queue: string; nodes: readonly string[] }[]

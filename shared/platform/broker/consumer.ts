@@ -45,7 +45,6 @@ export class Consumer implements AsyncDisposable {
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #repair: () => void
-  /** the queue name, or the purpose of an exclusive queue */
   readonly kind: string
   #model: ChannelModel | null = null
   #channel: Channel | null = null
@@ -54,7 +53,6 @@ export class Consumer implements AsyncDisposable {
   /** monotonic milliseconds since when no message can arrive; null while consuming */
   #closedSince: number | null = performance.now()
   #timer: NodeJS.Timeout | null = null
-  /** monotonic milliseconds until which this consumer stays off the queue */
   #awayUntil = 0
   #onClosed: () => void = () => {}
   /** the connection on which a channel is being opened; a concurrent attempt would create a second consumer */

@@ -13,7 +13,6 @@ export interface DeadLetterQueue extends AsyncDisposable {
    * 250 ms. Returns null if the queue does not exist.
    */
   look(queue: string): Promise<QueueState | null>
-  /** Returns null if the queue has no dead-letter queue. */
   depth(queue: string): Promise<number | null>
   /** A replayed message leaves its queue after the broker confirmed the copy, so it is never lost. */
   each(

@@ -1,7 +1,6 @@
 import { decodePingBatch, encodePingBatch, MalformedBatchError } from '../../contracts/ping-batch.ts'
 
 export interface DeadLetteredMessage {
-  /** the queue whose consumer dead-lettered it */
   queue: string
   messageId: string
   type: string

@@ -36,7 +36,6 @@ const queuesShape = z.array(
   }),
 )
 
-/** `urls` are separated by commas; `amqpUrl` names the virtual host. */
 export function brokerManagement(urls: string, amqpUrl: string, log: Log): BrokerManagement {
   const nodes = splitAddresses(urls).map((url) => new URL(url))
   // The URL contains the encoded name, as paths of the plugin need it; an empty name is the virtual host `/`.

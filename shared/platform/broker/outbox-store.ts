@@ -25,7 +25,6 @@ export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
   payload: 'payload',
 })
 
-/** The caller publishes the rows after its commit. */
 export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
   return await query(

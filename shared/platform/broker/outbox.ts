@@ -18,12 +18,10 @@ export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<vo
  * that were not confirmed. Consumers drop duplicates by id.
  */
 export interface Outbox {
-  /** Publishes the messages of `work` after the commit, without waiting for the broker. */
   run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
   /** For paths that run hundreds of times per second. `writes` is for statements without a result. */
   runPrepared<T>(work: (run: Pick<RunPrepared, 'tx' | 'writes'>, enqueue: Enqueue) => Promise<T>): Promise<T>
   publishLater(rows: readonly OutboxRow[]): void
-  /** Returns the number of sent rows, oldest first. */
   resend(limit: number): Promise<number>
   settled(): Promise<void>
 }

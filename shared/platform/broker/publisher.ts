@@ -45,7 +45,6 @@ const REPLACED_AFTER_MS = 5_000
 
 interface OpenChannel {
   channel: ConfirmChannel
-  /** monotonic milliseconds */
   openedAt: number
   failures: number
   unconfirmed: number

@@ -1,6 +1,5 @@
 import type { Metrics } from '../process/metrics.ts'
 
-/** Counts until `end` or the end of the scope. */
 export function countWaiting(
   { waiting }: Pick<Metrics, 'waiting'>,
   queues: readonly string[],

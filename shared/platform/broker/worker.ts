@@ -26,7 +26,6 @@ export interface MessageContext {
 export interface Subscription {
   message: MessageContract<unknown>
   prefetch: number
-  /** milliseconds; default two minutes */
   deadlineMs?: number
   run(payload: unknown, context: MessageContext): Promise<void>
 }

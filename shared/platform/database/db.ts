@@ -18,12 +18,10 @@ import {
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 export interface DatabaseOptions {
-  /** may name several servers, one of which is the primary */
   url: string
   name: string
   poolSize: number
   timeoutMs: number
-  /** the pooler that the URL leads to; none by default */
   pooler?: Pooler
   /** the fence of the process's other pools, so that all of them detect a replaced server together */
   fence?: TimelineFence
@@ -80,7 +78,6 @@ const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
 
 type PooledConnection = FencedConnection &
   ScopedConnection & {
-    /** set by knex: the pool destroys the connection instead of reusing it */
     __knex__disposed?: unknown
     hosts?: DatabaseHosts
   }
@@ -145,7 +142,6 @@ export function openDatabase(options: DatabaseOptions): Knex {
 const LOST =
   /(^| - )(Query read timeout|Connection terminated|timeout expired|Client has encountered a connection error)/
 
-/** If true, a retry on another connection may succeed. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'KnexTimeoutError' || error instanceof ReplacedServerError) return true

@@ -53,7 +53,6 @@ export async function checksWithMissingSources(db: Knex): Promise<number> {
   return row?.checks ?? 0
 }
 
-/** Values to decrypt per column; with a wrong key the first one fails. */
 const TRIED = 20
 
 export async function sealedColumnsUnreadable(

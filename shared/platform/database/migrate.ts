@@ -90,7 +90,6 @@ export async function rollbackAll(databaseUrl: string): Promise<void> {
   await withMigrationLock(databaseUrl, async (db) => await db.migrate.rollback(settings, true))
 }
 
-/** Ignores migrations of a newer release. */
 export async function pendingMigrations(db: Knex): Promise<string[]> {
   const [, pending] = await db.migrate.list(settings)
   return pending.map((migration: { file: string }) => migration.file)

@@ -12,7 +12,6 @@ const PING_GENERATION_COLUMNS = columns<PingGeneration>({
   isDrained: 'drained_at IS NOT NULL',
 })
 
-/** Returns them oldest first; empty before the first process started. */
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   return await query(
     db,

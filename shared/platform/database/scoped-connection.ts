@@ -33,7 +33,6 @@ const NEEDS_ROLE = `EXISTS (
 interface Session {
   role: string
   needsRole: boolean
-  /** `0` means no timeout */
   deadline: string
 }
 

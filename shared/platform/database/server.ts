@@ -16,7 +16,6 @@ export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
   return row?.bypasses ?? false
 }
 
-/** Also moves inside a transaction. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)
   if (!row) throw new Error('the database returned no time')

@@ -19,7 +19,6 @@ export function enterTenant(tenant: Tenant): void {
   if (store !== undefined && store !== 'all') store.tenant = tenant
 }
 
-/** For public reads, without an authenticated request. */
 export function asTenant<T>(tenant: Tenant, work: () => T): T {
   return current.run({ tenant }, work)
 }

@@ -4,7 +4,6 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 export type TrustedProxies = readonly [Address, number][]
 
-/** @throws Error with the first invalid entry */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   return entries.map((entry) => {
     const text = entry.trim()
@@ -16,7 +15,6 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 export interface RequestOrigin {
-  /** remote address of the connection; undefined after the socket closed */
   peer: string | undefined
   /** header values as received, repeated ones joined by commas */
   forwardedFor: string | undefined

@@ -11,12 +11,10 @@ export interface Clock {
   isSet(): Promise<void>
   /** the database's time minus the machine's own wall clock */
   offset(): Micros
-  /** empty if the time is right */
   problems(): string[]
 }
 
 const MEASURE_EVERY_MS = 10_000
-/** Interval before the first measurement, and while two measurements disagree. */
 const RETRY_AFTER_MS = 1_000
 /** Readings of one measurement; the quickest is the most exact. */
 const READINGS = 5
@@ -90,11 +88,9 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
 /** Times are microseconds of monotonic time; no IO. */
 export class ClockSetting {
   #offset: Micros
-  /** the offset that is approached */
   #target: Micros
   #movedAt: Micros = 0
   #isSet = false
-  /** a measurement that contradicts the previous ones and is not confirmed yet */
   #unconfirmed: Bounds | null = null
 
   constructor(offset: Micros) {

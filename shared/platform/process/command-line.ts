@@ -3,7 +3,6 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 /** Wrong use of a command: one line that lists the valid names, exit status 2. */
 export class CommandLineError extends Error {}
 
-/** Lists the valid options in CommandLineError. */
 export function parseOptions<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config)
@@ -26,7 +25,6 @@ export function chosen<T>(what: string, word: string, things: Readonly<Record<st
   return thing
 }
 
-/** Exits after wrong use of a command; rethrows any other error. */
 export function explainCommandLine(error: unknown): never {
   if (!(error instanceof CommandLineError)) throw error
   process.stderr.write(`${error.message}\n`)

@@ -13,7 +13,6 @@ export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, ...Object.fromEntries(stored) }
 }
 
-/** Returns no settings if the file is missing. */
 export function readEnvFile(file: string): Record<string, string> {
   try {
     const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')))

@@ -116,7 +116,6 @@ function makersOf(registry: Registry) {
     new Counter({ name, help, labelNames, registers })
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  /** Reads the gauge when it is scraped. */
   const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
     const reads: ((gauge: Gauge<L>) => void)[] = []
     const collect = function (this: Gauge<L>) {

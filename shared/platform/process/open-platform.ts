@@ -47,7 +47,6 @@ export interface Platform {
 export type Problems = () => string[] | Promise<string[]>
 
 export interface Readiness {
-  /** of all added sources, each sentence once */
   problems(): Promise<string[]>
   add(problems: Problems): void
 }
@@ -146,7 +145,6 @@ interface Pool {
 const UNSAFE_LOGIN =
   'database: the login of DATABASE_URL is a superuser or has BYPASSRLS, which is refused where HOST is not a loopback address: set DATABASE_OWNER_URL and run npm run -s migrate'
 
-/** Empty if the database can be used. */
 async function databaseProblems(db: Knex, isPublic: boolean): Promise<string[]> {
   try {
     if (isPublic && (await bypassesRowSecurity(db))) return [UNSAFE_LOGIN]

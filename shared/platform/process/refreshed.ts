@@ -1,7 +1,6 @@
 /** Concurrent callers share one load; after a failure the next caller retries. */
 export function refreshed<T>(load: (known: T | undefined) => Promise<T>): (maxAgeMs: number) => Promise<T> {
   let known: T | undefined
-  /** milliseconds of monotonic time */
   let loadedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<T> | null = null
 

@@ -43,7 +43,6 @@ export function restoreMarkFile(directory: string, installation: string): Restor
   }
 }
 
-/** A restored copy lacks marks that the file has. */
 export function isRestored(kept: readonly Mark[], known: readonly string[]): boolean {
   if (kept.length === 0) return false
   const newest = Math.max(...kept.map(({ at }) => at))

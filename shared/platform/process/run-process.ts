@@ -52,7 +52,6 @@ function endInTime(log: Log): void {
   timer.unref()
 }
 
-/** Prints invalid settings, one problem per line, and ends the process; rethrows any other error. */
 export function explainConfigError(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error
   process.stderr.write(`${error.message}\n`)

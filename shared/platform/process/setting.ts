@@ -27,7 +27,6 @@ export const url = (protocols: string[]) =>
     },
     `is not a URL with ${protocols.join(' or ')}`,
   )
-/** Returns true if a URL has neither path, query nor fragment. */
 export function isRoot(value: string): boolean {
   return /^[a-z]+:\/\/[^/?#]*\/*$/i.test(value)
 }

@@ -9,7 +9,6 @@ export interface ThreadCall {
   input: unknown
 }
 
-/** Message of a thread when it starts a task: the id of the call. */
 export type TaskBegun = ThreadCall['id']
 
 export function taskRunner(tasks: ThreadTasks): (call: ThreadCall) => Promise<unknown> {

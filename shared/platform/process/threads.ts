@@ -30,7 +30,6 @@ const LIMITS: ThreadLimits = {
 }
 /** Threads get a lower priority than the event loop, which serves all requests. */
 const NICE_INCREMENT = 10
-/** An idle thread ends after this time, except the last one. */
 const IDLE_MS = 60_000
 const RETRY_AFTER_SECONDS = 2
 

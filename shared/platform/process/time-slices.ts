@@ -1,4 +1,3 @@
-/** Duration of one slice of long work, in milliseconds. */
 const SLICE_MS = 10
 
 /** null while no sliced work runs */

@@ -9,7 +9,6 @@ const MAX_ENTRIES = 5_000
 const TIMEOUT_MS = 5_000
 
 interface TraceOptions {
-  /** URL of a collector; undefined turns traces off */
   url: string | undefined
   percent: number
   service: string

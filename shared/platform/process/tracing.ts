@@ -43,7 +43,6 @@ const current = new AsyncLocalStorage<Context>()
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 const NO_ID = /^0+$/
 
-/** `percent` of the requests are traced. */
 export function createTracer(percent: number, take: (span: EndedSpan) => void, random = Math.random): Tracer {
   return {
     isOn: true,
@@ -72,7 +71,6 @@ export interface TraceHeaders {
 
 const NO_HEADERS: TraceHeaders = {}
 
-/** Returns the headers that continue the current trace in another process; none outside of a trace. */
 export function traceHeaders(): TraceHeaders {
   const parent = current.getStore()
   return parent === undefined ? NO_HEADERS : { traceparent: textOf(parent) }

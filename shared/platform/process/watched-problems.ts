@@ -1,9 +1,7 @@
 import { describeError, type Log } from './log.ts'
 
 export interface WatchedProblems extends AsyncDisposable {
-  /** Returns those of the last successful check. */
   problems(): string[]
-  /** Resolves after the first check, with any result. */
   requested(): Promise<void>
   /** Calls back at once and when problems begin or end; a failed check changes nothing. */
   onChange(listener: (isFine: boolean) => void): void

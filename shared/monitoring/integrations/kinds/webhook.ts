@@ -4,7 +4,6 @@ import { defineKind } from '../kind.ts'
 
 const method = z.enum(['GET', 'POST', 'PUT'])
 const body = z.string().max(maxTemplateLength, `is longer than ${maxTemplateLength} characters`)
-/** An emptied form field means no URL. */
 const url = z.union([z.literal('').transform(() => undefined), httpUrl]).optional()
 
 /** Headers of the connection, and headers that could be used for request smuggling. */
