@@ -20,7 +20,6 @@ import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
 
-/** A flip, a due incident, or both. */
 export interface Work {
   checkId: number
   flip: WaitingFlip | null
@@ -114,7 +113,7 @@ export async function loadFacts(
 
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
-/** Also if its policy was deleted early, which would otherwise suppress the incident forever. */
+/** True also if its policy was deleted early, which would otherwise suppress the incident forever. */
 function isImplicit(incident: Incident | null): boolean {
   return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
 }

@@ -18,7 +18,7 @@ import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
 const PAGE = 2_000
 
-/** In a flood of flips all flips are stored sooner, and the outages of one wave join one digest. */
+/** In a flood of flips, due incidents wait this long: all flips are stored sooner, and one wave joins one digest. */
 const MAX_WAIT_SECONDS = 10
 
 type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
@@ -26,7 +26,6 @@ type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'lo
 /** `changes` processes only flips, concurrently with a run that processes everything. */
 export type Share = 'all' | 'changes'
 
-/** `claimed` is the result of `handOn`. */
 export const isFull = (claimed: number) => claimed >= PAGE
 
 /** Lock order: checks, flips, incidents, notifications. Returns 0 if all remaining rows are locked. */

@@ -39,7 +39,6 @@ const BATCH = 20_000
 export interface Advance {
   added: number
   size: number
-  /** more entries may be waiting */
   isFull: boolean
 }
 

@@ -18,7 +18,7 @@ const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 /** A fixed clock, so that checkpoints reveal little about when an object was anchored. */
 const CHECKPOINT_EVERY_MS = 1_000
 const OUTSIDE_EVERY_MS = 30_000
-/** A refusal is repeated in the log. */
+/** Interval at which the log repeats a refusal. */
 const REPEAT_LOG_MS = 60_000
 
 /** Sequences, signs and publishes, then contacts witnesses and outside networks. */

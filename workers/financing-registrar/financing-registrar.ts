@@ -51,7 +51,6 @@ function createHandlers(deps: WorkerDeps) {
     now: deps.now,
   })
 
-  /** Receivables by fingerprints have no scenario. */
   async function scenarioOf(env: ApiEnv, receivable: ReceivableInput): Promise<FinancingScenario> {
     if (env !== 'SANDBOX' || isBlind(receivable)) return NO_SCENARIO
     const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))

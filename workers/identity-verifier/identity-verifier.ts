@@ -18,7 +18,6 @@ import { endJob, type OpenJob, openRegistryAccess, type RegistryAccess, subscrib
 
 type Request = IdentityVerificationRequest & { subjectId: string }
 
-/** Registries need consent. */
 export const identityVerifier: Worker = {
   name: 'identity-verifier',
   start(deps) {

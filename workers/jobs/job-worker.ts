@@ -17,7 +17,7 @@ import { type Millis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { openProductionRegistries, registryTools } from '../registries.ts'
 
-/** Most of their time is waiting. */
+/** Jobs mostly wait. */
 const PREFETCH = 64
 
 export type JobResult = { status: number; body: object; forget?: boolean } | { refusal: DomainError }

@@ -11,7 +11,6 @@ import type { LeiQuery } from '#shared/risk/registries/http/lei-records.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Queries the registries in parallel. */
 export const kybVerifier: Worker = {
   name: 'kyb-verifier',
   start(deps) {

@@ -28,10 +28,8 @@ const NO_UUID = '00000000-0000-4000-8000-000000000000'
 const MAX_LINES = 200
 const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
 
-/** Building needs only this part without a database. */
 type SiteContext = Pick<NotifierContext, 'config' | 'secrets' | 'now'>
 
-/** Returns null if the check was deleted. */
 export async function buildNotification(context: NotifierContext, claim: Claim): Promise<Notification | null> {
   const { claimed, integration } = claim
   const { flipId, checkId, incidentId, what, summary } = claimed

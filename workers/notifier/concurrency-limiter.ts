@@ -1,7 +1,6 @@
 const PER_TARGET = 32
 /** Other projects always find a slot at the target. */
 const PER_PROJECT = 24
-/** waiting for one target */
 const MAX_WAITING_PER_PROJECT = 1_000
 /** For all targets. Below the prefetch of the consumer, so that it never stops. */
 const MAX_WAITING = 2_000
@@ -51,7 +50,6 @@ interface Project {
 }
 
 interface TargetContext {
-  /** over all targets */
   total: { waiting: number }
   maxWaitMs: number
   now: () => number
@@ -155,7 +153,6 @@ class Target {
   }
 }
 
-/** for the exponential decay of older measurements */
 const DECAY_MS = 2_000
 /** A new target starts with 240 attempts in 200 ms. */
 const FIRST_GUESS = { busyMs: 200, ended: 240 }

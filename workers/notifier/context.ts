@@ -100,7 +100,6 @@ function createStatements(db: Knex, outbox: Outbox) {
   }
 }
 
-/** Undefined if the key was removed or the configuration is damaged. */
 export function decryptConfig(
   { secrets, log }: Pick<NotifierContext, 'secrets' | 'log'>,
   { kind, sealedConfig }: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,

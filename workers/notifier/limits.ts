@@ -59,7 +59,6 @@ export async function applyLimits(
   return { refusal: exceeded }
 }
 
-/** Skipped if mail is not configured. */
 async function notifyManagers(
   context: NotifierContext,
   { organisationId, projectId, projectUuid, projectName }: IntegrationForSending,

@@ -108,7 +108,7 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
   return outcome
 }
 
-/** In order per check and integration: withdraws it, or reschedules it behind an older one. */
+/** Messages are in order per check and integration: withdraws this one, or reschedules it behind an older one. */
 async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
   const { db, behind, statements } = context
   if (claimed.isOvertaken) {
@@ -200,7 +200,7 @@ function transportSettings({ config, secrets }: NotifierContext): TransportConte
   }
 }
 
-/** At most one per member and flip, attempted at once. A member is retried separately. */
+/** At most one row per member and flip, attempted at once. A member is retried separately. */
 async function sendToMembers(
   context: NotifierContext,
   { claimed: group, integration }: Claim,

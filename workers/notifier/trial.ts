@@ -49,7 +49,6 @@ async function send(
   }
 }
 
-/** The status of the last response can be read. */
 function recordStatus(http: Pick<HttpClient, 'request'>): {
   http: Pick<HttpClient, 'request'>
   status(): number | null

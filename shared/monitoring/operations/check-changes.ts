@@ -28,7 +28,6 @@ import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { OperationDeps } from './deps.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
-/** The caller has authorised the actor. */
 export interface CheckOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   id: number

@@ -62,7 +62,6 @@ export async function unacknowledgeIncident(
 
 const MAX_ACTIONS = 200
 
-/** The caller has authorised the actor. */
 export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   id: string

@@ -14,7 +14,6 @@ import { listIntegrations, type StoredIntegration } from '../integrations/store.
 export interface ConfigRules {
   db: Knex
   config: Pick<Config, 'allowPrivateTargets' | 'shellEnabled'>
-  /** default: the resolver of the system */
   resolve?: Resolve
 }
 

@@ -122,7 +122,6 @@ function configObject(value: unknown): ConfigObject {
   return { ...value }
 }
 
-/** @throws NotFoundError if the integration was deleted already */
 export async function deleteIntegration(
   db: Knex,
   actor: Actor,

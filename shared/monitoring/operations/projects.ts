@@ -74,7 +74,6 @@ export async function renameProject(
   deps.announce({ kind: 'project', projectId: project.id })
 }
 
-/** This cannot be undone. */
 export async function deleteProject(
   db: Knex,
   actor: Actor,

@@ -29,7 +29,6 @@ const PER_RECIPIENT = 10
 const PER_PROJECT = 40
 const SHARE_PER_SECOND = 1 / 900
 
-/** A signed link in a mail names it. */
 export interface LinkedIntegration {
   id: number
   projectId: number

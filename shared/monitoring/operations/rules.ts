@@ -83,7 +83,6 @@ export async function storeRuleFields(
   await applyRuling(tx, check, before, rules)
 }
 
-/** Returns the check after the change. */
 export async function withRules(
   tx: Knex,
   check: AssignedCheck,

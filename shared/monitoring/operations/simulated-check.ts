@@ -62,7 +62,6 @@ export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   }
 }
 
-/** Returns null without such rules. */
 export function freshRuling({ rules: { run, sources } }: CheckToSimulate): RuleState | null {
   if (!run && !sources) return null
   const tally = { ...NO_TALLY, buckets: [...NO_TALLY.buckets] }
@@ -78,7 +77,6 @@ const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 const KINDS = ['success', 'start', 'fail', 'log'] as const
 const MAX_SOURCE_LENGTH = 64
 
-/** Invented events, or the recorded pings or flips of the check. */
 export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
 
 export function readSimulationRequest(body: JsonObject): Requested {

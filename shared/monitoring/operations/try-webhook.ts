@@ -21,7 +21,6 @@ const PER_MINUTE = 6
 
 interface Trial {
   project: Project
-  /** the stored integration that is edited; null for a new one */
   channel: StoredIntegration | null
   name: unknown
   /** omits stored secrets that do not change */

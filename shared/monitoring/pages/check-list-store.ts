@@ -17,7 +17,6 @@ export interface ListedCheck extends CheckTimes {
   slug: string
   tags: string
   integrationIds: string[]
-  /** the sort value, and the cursor of the next page */
   sortKey: string | number
 }
 

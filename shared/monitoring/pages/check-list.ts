@@ -31,7 +31,6 @@ export interface ListCursor {
 
 const STATUSES: readonly string[] = ['up', 'grace', 'down', 'paused', 'new', 'running']
 
-/** Ignores invalid parameters. */
 export function parseListQuery(query: URLSearchParams): {
   filter: CheckFilter
   sort: CheckSort
@@ -101,7 +100,6 @@ export interface CheckGroup {
   tags: string
   status: ShownStatus
   isRunning: boolean
-  /** matches the search; true without a search */
   isFound: boolean
   count: number
 }

@@ -25,7 +25,6 @@ export interface LogEntry extends LogCursor {
   ua: string | null
   rid: string | null
   exitStatus: number | null
-  /** of a ping that was ignored */
   ignored: IgnoredReason | null
   hasBody: boolean | null
   /** null for mails and for requests without a body */
@@ -175,7 +174,6 @@ const PING_DETAILS_COLUMNS = columns<PingDetails>({
   bodyBytes: 'coalesce(octet_length(body), 0)',
 })
 
-/** Includes the beginning of its body. */
 export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
   const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM pings WHERE check_id = ? AND n = ?`, [
     SHOWN_BODY_BYTES,

@@ -131,7 +131,6 @@ async function insertFlips(
   )
 }
 
-/** Each run is a start and a finish. */
 async function insertPings(
   tx: Knex,
   id: number,

@@ -14,7 +14,6 @@ export async function countUsage(db: Knex, projectId: number): Promise<Map<strin
 }
 
 interface RecentMessages {
-  /** oldest first */
   states: SentMessage['state'][]
   /** when the newest delivered message was sent; null if none was delivered */
   lastSentAt: Date | null
@@ -100,7 +99,6 @@ export async function listSentMessages(db: Knex, integrationId: number, limit: n
   )
 }
 
-/** Adds or removes the assignment. */
 export async function toggleAssignment(
   tx: Knex,
   checkId: number,
@@ -169,7 +167,6 @@ export async function assignToAllChecks(tx: Knex, integrationId: number, project
   )
 }
 
-/** Changes when the page may look different. */
 export async function integrationFingerprint(
   db: Knex,
   integrationId: number,

@@ -9,7 +9,6 @@ export interface SavedFilter {
   query: string
 }
 
-/** A menu with more is not usable. */
 const MAX_SAVED = 20
 
 interface Owner {

@@ -19,7 +19,6 @@ const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
   reason: 'f.reason',
 })
 
-/** Newest flips, by check. */
 export async function listFlipsOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, CheckFlip[]>> {
   const rows = await query(
     db,

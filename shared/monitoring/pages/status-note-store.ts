@@ -30,7 +30,6 @@ export async function listStatusNotes(db: Knex, projectId: number): Promise<Stat
   ])
 }
 
-/** Deletes the oldest notes beyond MAX_NOTES. */
 export async function insertStatusNote(
   tx: Knex,
   projectId: number,

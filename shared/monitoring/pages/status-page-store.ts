@@ -11,7 +11,6 @@ export interface StatusPage {
   tags: string
   /** below the title; may be empty */
   intro: string
-  /** true if checks are grouped by their first tag */
   isGrouped: boolean
   /** changes with the picture; null without one */
   logoMark: string | null
@@ -54,7 +53,6 @@ export async function deleteStatusPage(db: Knex, projectId: number): Promise<voi
 
 const LOGO_COLUMNS = columns<Logo>({ type: 'logo_type', bytes: 'logo' })
 
-/** Returns null if there is no logo or page. */
 export async function findStatusLogo(db: Knex, token: string): Promise<Logo | null> {
   const rows = await query(db, typed`SELECT ${LOGO_COLUMNS} FROM status_pages WHERE token = ? AND logo IS NOT NULL`, [
     token,
@@ -62,7 +60,6 @@ export async function findStatusLogo(db: Knex, token: string): Promise<Logo | nu
   return rows[0] ?? null
 }
 
-/** Returns false without a page. */
 export async function saveStatusLogo(db: Knex, projectId: number, logo: Logo | null): Promise<boolean> {
   const mark = logo && createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)
   const changed = await execute(

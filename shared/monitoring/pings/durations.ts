@@ -1,7 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/** Longer runs get no duration. */
 const MAX_DURATION_MICROS: Micros = microsOfSeconds(72 * 3600)
 
 /** With more unresolved finishes no ping of the response gets a duration. */
@@ -28,7 +27,6 @@ export interface LookBack {
 export interface DurationPlan {
   /** by ping number, in microseconds */
   known: ReadonlyMap<number, Micros>
-  /** at most ten */
   lookBacks: readonly LookBack[]
 }
 

@@ -40,7 +40,6 @@ const FIND_BY_SLUG = typed`
   JOIN project_keys k ON k.digest = t.digest AND k.kind = 'ping' AND k.revoked_at IS NULL
   JOIN checks c ON c.project_id = k.project_id AND c.slug = t.slug AND c.slug <> ''`
 
-/** Omits unknown uuids. */
 export async function findChecksByUuid(db: Knex, uuids: readonly string[]): Promise<Map<string, FoundCheck>> {
   const rows = await query(db, FIND_BY_UUID, [uuids])
   return new Map(rows.map((row) => [row.uuid, row]))

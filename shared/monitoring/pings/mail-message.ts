@@ -19,7 +19,6 @@ export async function readMailHeaders(raw: Buffer, start: number, end: number, l
   }
 }
 
-/** Reads an unknown charset as UTF-8. */
 export function decodeHeaderText(value: string): string {
   return decodeWords(
     value.replace(ENCODED_WORD, (word, charset: string, rest: string) => (isKnown(charset) ? word : `=?utf-8${rest}`)),

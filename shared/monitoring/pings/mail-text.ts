@@ -14,9 +14,7 @@ import {
 
 export interface Mail {
   subject: string
-  /** address of the first sender */
   sender: string
-  /** the first plain part */
   plain: string | null
   /** the first HTML part, not sanitized */
   html: string | null
@@ -30,7 +28,6 @@ const MAX_SEARCHES = 4
 /** Maximum header bytes of all parts together, because header parsing is expensive. */
 const MAX_HEADER_BYTES = 256 * 1024
 
-/** See `readMail`. */
 export async function readMailText(raw: Uint8Array): Promise<MailText> {
   const { subject, plain, html } = await readMail(raw)
   return { subject, pieces: [plain, html === null ? null : htmlToText(html)].filter((piece) => piece !== null) }
@@ -75,7 +72,6 @@ interface Search {
   html: string | null
   partsLeft: number
   headerBytesLeft: number
-  /** budget for the search of boundaries in all parts */
   boundaries: { bytesLeft: number }
 }
 

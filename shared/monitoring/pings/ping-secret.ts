@@ -69,6 +69,5 @@ export interface PingAuth {
   mode: 'bearer' | 'hmac'
   /** null if the stored secret cannot be decrypted; then no ping matches */
   secret: string | null
-  /** the previous secret, during the overlap */
   previous: { secret: string; until: Micros } | null
 }

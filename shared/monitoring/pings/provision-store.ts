@@ -13,7 +13,6 @@ import { FOUND_CHECK_COLUMNS, type FoundCheck } from './lookup-store.ts'
 
 export type Provisioned =
   | { outcome: 'exists'; check: FoundCheck }
-  /** `leftOut` names settings that were not valid */
   | { outcome: 'created'; check: FoundCheck; leftOut: string[] }
   | { outcome: 'ambiguous' }
   | { outcome: 'refused' }
@@ -113,7 +112,6 @@ export async function findProvisioning(db: Knex, projectId: number): Promise<Pro
   return { ...NO_PROVISIONING, ...row?.provisioning }
 }
 
-/** Locks the project for a change. */
 export async function lockProvisioning(tx: Knex, projectId: number): Promise<Provisioning> {
   await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   return await findProvisioning(tx, projectId)

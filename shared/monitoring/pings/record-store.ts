@@ -158,7 +158,6 @@ export function recordPings(
     run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
 
-/** The slot was expected to be free. */
 export function isSlotTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === 'pings_pkey'
 }

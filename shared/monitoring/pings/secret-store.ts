@@ -3,7 +3,6 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** The previous secret stays valid for the given seconds. */
 export async function savePingSecret(
   tx: Knex,
   checkId: number,
@@ -20,7 +19,6 @@ export async function savePingSecret(
 
 const PING_SECRETS_COLUMNS = columns<{ id: number; sealed: string }>({ id: 'check_id', sealed: 'sealed_secret' })
 
-/** Omits checks without a secret. */
 export async function findPingSecrets(db: Knex, checkIds: readonly number[]): Promise<Map<number, string>> {
   const rows = await query(
     db,

@@ -64,7 +64,6 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
   return rows.map(({ requested, ...found }) => ({ n: requested, found: found.n === null ? null : found }))
 }
 
-/** Bytes of a ping's body per read. */
 const SLICE_BYTES = 512 * 1024
 
 /** Returns 0 without a ping or body. */
@@ -100,12 +99,10 @@ export interface RecordedPing {
   ua: string
   /** lower-case uuid */
   rid: string | null
-  /** true if at least one byte of a body is stored */
   hasBody: boolean
 }
 
 export interface PingViewOptions {
-  /** public URL, without a trailing slash */
   base: string
   version: 1 | 2 | 3
   checkUuid: string

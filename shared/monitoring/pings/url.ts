@@ -10,7 +10,6 @@ export type PingUrl =
   /** the slug has an upper-case letter: 400 `invalid url format`, before any lookup */
   | { form: 'bad-slug' }
 
-/** Larger exit statuses are refused. */
 export const MAX_EXIT_STATUS = 255
 
 /** Parses the percent-encoded path after `/ping/`, without its query (docs/spec/monitoring.md#ping-urls). */
@@ -61,7 +60,6 @@ function parseAction(text: string): Action | null {
 export interface PingQuery {
   rid: string | null | undefined
   create: boolean
-  /** name of the reporting source */
   source: string | null
 }
 

@@ -60,7 +60,6 @@ export interface ImportReport {
   applied: boolean
   channels: ObjectChanges
   checks: ObjectChanges
-  /** absent if the document has none, like `windows` */
   policies?: ObjectChanges
   windows?: ObjectChanges
   /** named by checks but missing, so not assigned */

@@ -28,7 +28,6 @@ export interface DueNotice {
   projectUuid: string
   projectName: string
   checkLimit: number
-  /** addresses of the owners; never empty */
   owners: string[]
 }
 
@@ -60,7 +59,6 @@ export async function returnQuotaNotice(db: Knex, projectId: number): Promise<vo
   await execute(db, 'UPDATE quota_notices SET notified_at = NULL WHERE project_id = ?', [projectId])
 }
 
-/** Within the last month; otherwise null. */
 export async function findReachedLimit(db: Knex, projectId: number): Promise<number | null> {
   const rows = await query<{ checkLimit: number }>(
     db,

@@ -79,7 +79,6 @@ export async function findProject(db: Knex, uuid: string): Promise<Project | nul
   return rows[0] ?? null
 }
 
-/** Returns null if it is unknown. */
 export async function findProjectByBadgeKey(db: Knex, badgeKey: string): Promise<Project | null> {
   const rows = await query(db, typed`SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
   return rows[0] ?? null
@@ -116,7 +115,6 @@ export interface ListedKey {
   id: number
   kind: KeyKind
   prefix: string
-  /** its purpose; may be empty */
   name: string
   createdAt: Date
   /** its creator as in the audit log; empty for older keys */

@@ -16,7 +16,6 @@ export async function findReportSettings(db: Knex, userId: number): Promise<Repo
   return row ?? { report: 'off', reminder: 'off', tz: 'UTC' }
 }
 
-/** `reportAt` null means never. */
 export async function saveReportSettings(
   db: Knex,
   userId: number,
@@ -143,7 +142,6 @@ export async function pruneMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** Returns null unless the address belongs to a member of the organisation. */
 export async function findReader(db: Knex, projectId: number, email: string): Promise<{ tz: string | null } | null> {
   const [row] = await query<{ tz: string | null }>(
     db,

@@ -10,7 +10,6 @@ export interface ProjectReport {
   incidents: number
   /** at most five checks with the most downtime, longest first */
   worst: { uuid: string; name: string; down: Micros }[]
-  /** checks without a ping for 30 days */
   silent: { uuid: string; name: string }[]
   unreached: number
 }

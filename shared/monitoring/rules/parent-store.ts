@@ -62,7 +62,6 @@ function stateOf(check: CheckTimes, now: Micros): Node['state'] {
   return shownStatus(check, now, nextOccurrence) === 'up' ? 'fine' : 'late'
 }
 
-/** A parent that changed may have suppressed them. */
 export async function reevaluateChildren(tx: Knex, projectIds: readonly number[]): Promise<void> {
   await execute(
     tx,

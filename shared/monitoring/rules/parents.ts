@@ -62,7 +62,6 @@ function isBelowDown({ mode }: Node, parents: readonly Node[]): boolean {
   return mode === 'any' ? down > 0 : down > 0 && down === parents.length
 }
 
-/** Returns the nearest check above that is down and not suppressed itself. */
 function rootAbove(child: Node, graph: Graph): Node | null {
   const seen = new Set([child.uuid])
   let level = [child]

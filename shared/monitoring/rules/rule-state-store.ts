@@ -100,7 +100,6 @@ export function saveFacts(run: RunPrepared, facts: readonly RuleState[]): void {
   if (facts.length > 0) run.later(SAVE, savedValues(facts))
 }
 
-/** For use outside of the evaluator. */
 export async function storeFacts(db: Knex, facts: readonly RuleState[]): Promise<void> {
   if (facts.length > 0) await execute(db, SAVE.text.replace(/\$\d/g, '?'), savedValues(facts))
 }

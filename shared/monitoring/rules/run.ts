@@ -14,7 +14,6 @@ export interface Run {
   finishedAt: Micros | null
   duration: Micros | null
   outcome: 'open' | 'success' | 'fail' | 'unknown' | 'abandoned'
-  /** null for a finish without a start */
   deadline: Micros | null
   flags: RunFlag[]
 }
@@ -88,7 +87,6 @@ export function toRunView(run: Run, now: Micros) {
   }
 }
 
-/** Durations are in seconds. */
 export function toStatsView(stats: RunStats) {
   return { ...stats, p50: secondsOf(stats.p50), p95: secondsOf(stats.p95), p99: secondsOf(stats.p99) }
 }

@@ -21,7 +21,6 @@ type Line = {
 type FarResult = { readonly from: UnixSeconds; readonly lastYear: number; readonly found: UnixSeconds | undefined }
 
 const UTC = 'UTC'
-/** Ten times the limit of a stored expression. */
 const MAX_LENGTH = 1000
 /** 2000-01-01T00:00:00Z. A valid schedule must have an occurrence after it. */
 const VALID_SINCE: UnixSeconds = 946_684_800

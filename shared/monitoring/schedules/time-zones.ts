@@ -17,7 +17,6 @@ export function resolveTimeZone(name: string): string | null {
   return stored !== undefined && hasRules(stored) ? stored : null
 }
 
-/** Includes old names, as allowed in OnCalendar lines. */
 export function isZoneName(name: string): boolean {
   return IN_DATABASE.has(name) && hasRules(name)
 }

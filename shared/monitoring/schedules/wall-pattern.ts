@@ -28,7 +28,6 @@ export function wallPattern(fields: WallFields): WallPattern {
   const firstTime = toSeconds(nextHour(0), nextMinute(0), nextSecond(0))
   const matchingDays = dayMasks(fields.matchesDay)
 
-  /** Returns NONE if no second of the day matches. */
   function timeFrom(from: number): number {
     const hour = Math.floor(from / 3600)
     if (nextHour(hour) === hour) {

@@ -26,13 +26,11 @@ export class CheckGroup {
       .sort((a, b) => a.from - b.from)
   }
 
-  /** Returns null outside of a grouping delay. */
   opensAt(at: Micros): Micros | null {
     const opensAt = this.#gathering(at).opensAt
     return opensAt > at ? opensAt : null
   }
 
-  /** Returns null if each outage gets its own notification. */
   sizeAt(alertAt: Micros, now: Micros): number | null {
     if (this.#group.within === 0) return null
     const size = 1 + this.#gathering(alertAt).outages.filter(({ until }) => until === null || until > now).length

@@ -10,7 +10,6 @@ const MAX_OUTAGES = 20_000
 
 interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
   id: number
-  /** as stored */
   tags: string
 }
 
@@ -66,7 +65,6 @@ const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>({
   until: microsOf('i.resolved_at'),
 })
 
-/** Newest first. */
 export async function outagesBeside(
   db: Knex,
   { projectId, checkId, since }: { projectId: number; checkId: number; since: Micros },

@@ -38,7 +38,6 @@ export function simulatedText(message: SimulatedMessage, label: string): string 
   return `${status} | ${message.what === 'unknown' ? '1 check' : label}`
 }
 
-/** `plan` is null without a policy. */
 export function assumptionsOf({ messages }: Pick<Simulated, 'messages'>, plan: Plan | null): string[] {
   if (messages.length === 0) return []
   const assumptions = [

@@ -58,7 +58,6 @@ export class VirtualCheck {
     this.check = truth.check
   }
 
-  /** Infinity if there is no event. */
   nextAt(): Micros {
     return Math.min(this.#truth.played[this.#index]?.at ?? Number.POSITIVE_INFINITY, this.#sweepAt())
   }
@@ -71,7 +70,6 @@ export class VirtualCheck {
     return this.#listener
   }
 
-  /** `at` is the result of `nextAt`. */
   step(at: Micros): Happening {
     const next = this.#truth.played[this.#index]
     // A ping before the deadline comes before the sweep.

@@ -10,7 +10,6 @@ export interface DayFacts {
   first: string | null
   flips: readonly { at: Micros; to: string; reason: string }[]
   unknown: readonly WindowTime[]
-  /** merged */
   excluded: readonly WindowTime[]
 }
 

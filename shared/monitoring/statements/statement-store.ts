@@ -72,7 +72,6 @@ export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promi
   return next[0]?.isOpen === true
 }
 
-/** Returns null before a project's first statement. */
 export async function lastTxId(tx: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ txId: string }>(
     tx,
@@ -187,7 +186,6 @@ export async function statedBetween(
   return { statements: statements.map(({ statement }) => statement), records: records.map(({ record }) => record) }
 }
 
-/** Returns false if nothing changes. */
 export async function setStatements(tx: Knex, projectId: number, isWanted: boolean): Promise<boolean> {
   const changed = await execute(
     tx,

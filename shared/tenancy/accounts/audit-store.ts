@@ -82,7 +82,6 @@ const LISTED_AUDIT_COLUMNS = columns<ListedAudit>({
   address: 'address',
 })
 
-/** Newest first. */
 export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
   const { nouns, text, beforeId, limit } = filter
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`

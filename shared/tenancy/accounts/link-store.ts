@@ -93,7 +93,6 @@ export async function deleteLinks(tx: Knex, purpose: LinkPurpose, userId?: numbe
   else await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ? AND user_id = ?', [purpose, userId])
 }
 
-/** Of any purpose. */
 export async function deleteLaterLinks(tx: Knex, userId: number, id: number): Promise<void> {
   await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND id > ?', [userId, id])
 }

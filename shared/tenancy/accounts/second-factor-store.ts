@@ -163,7 +163,6 @@ const UNCONFIRMED_COLUMNS = columns<{ userId: number; credentialId: string | nul
   name: "'authenticator app'",
 })
 
-/** Null for used links. */
 export async function findUnconfirmedFactor(
   db: Knex,
   digests: readonly Buffer[],
@@ -182,7 +181,6 @@ export async function findUnconfirmedFactor(
   return { userId, factor: credentialId === null ? { totp: true } : { passkey: credentialId }, name }
 }
 
-/** Returns false when the factor is confirmed or removed already. */
 export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promise<boolean> {
   const changed = [
     await execute(tx, 'UPDATE user_totp SET mail_digest = NULL WHERE mail_digest = ANY(?::bytea[])', [digests]),

@@ -42,7 +42,6 @@ const SESSION_COLUMNS = columns<Session>({
   tz: "coalesce(r.tz, '')",
 })
 
-/** Null for unknown and ended sessions. */
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
   const rows = await query(
     db,
@@ -88,7 +87,6 @@ export async function renewSession(db: Knex, id: number, digest: Buffer): Promis
   return changed === 1
 }
 
-/** Returns false if the user has no such session. */
 export async function deleteSession(db: Knex, userId: number, id: number): Promise<boolean> {
   return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }

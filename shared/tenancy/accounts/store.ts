@@ -54,7 +54,6 @@ export async function listUsers(
   return await query(db, typed`SELECT ${USERS_COLUMNS} FROM users u ORDER BY u.email`)
 }
 
-/** Returns null if the address has an account already. */
 export async function insertUser(
   tx: Knex,
   user: { email: string; name: string; passwordHash: string | null; isEmailVerified?: boolean },
@@ -68,7 +67,7 @@ export async function insertUser(
   return rows[0] ?? null
 }
 
-/** A link that only a mail contained was used. */
+/** Called after a link that only a mail contained was used. */
 export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
@@ -151,7 +150,6 @@ export async function deleteIdentity(
   return (await execute(tx, sql, [issuer, subject, userId])) === 1
 }
 
-/** Returns the number of identities. */
 export async function deleteIdentities(tx: Knex, userId: number): Promise<number> {
   return await execute(tx, 'DELETE FROM user_identities WHERE user_id = ?', [userId])
 }
@@ -180,7 +178,6 @@ const MEMBERSHIP_COLUMNS = columns<Membership>({
   role: 'm.role',
 })
 
-/** By name. */
 export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
   return await query(
     db,
@@ -250,7 +247,7 @@ export async function lockOrganisation(tx: Knex, organisationId: number): Promis
   await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
 }
 
-/** The command line created them before there were users. */
+/** Organisations that the command line created before there were users. */
 export async function listOwnerless(db: Knex): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,

@@ -23,7 +23,6 @@ const OPEN_DAY_COLUMNS = columns<OpenDay>({
   date: "to_char(d.day, 'YYYY-MM-DD')",
 })
 
-/** Oldest first. */
 export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> {
   return await query(
     db,

@@ -1,4 +1,3 @@
-/** For another status, further headers, or bytes that were made before. */
 export class Answer<Body extends string | Buffer = string> {
   readonly status: number
   readonly headers: Record<string, string>

@@ -14,7 +14,6 @@ export interface KeyScope {
 /** A replay repeats it byte for byte. */
 export interface StoredAnswer {
   status: number
-  /** for example Location */
   headers: Record<string, string>
   body: string
   /** identifies personal data in the body that may have to be erased earlier; see `forgetAnswers` */
@@ -164,7 +163,6 @@ export async function pruneKeys(db: Knex, limit: number): Promise<number> {
   return rowCount
 }
 
-/** For a mutating POST. */
 export class IdempotencyKeyRequiredError extends DomainError {
   readonly code = 'IDEMPOTENCY_KEY_REQUIRED'
 }

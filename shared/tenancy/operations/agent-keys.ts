@@ -25,7 +25,6 @@ export interface AgentKeyInput {
   expiresAt?: string | undefined
   dailyLimit?: number | null | undefined
   budgets?: Budgets | undefined
-  /** of the organisation's projects */
   projects?: readonly string[] | undefined
 }
 

@@ -48,7 +48,6 @@ const LISTED_COLUMNS = columns<ListedOrganisation>({
   projects: '(SELECT count(*) FROM projects p WHERE p.organisation_id = o.id)',
 })
 
-/** For the operator. */
 export async function listOrganisations(db: Knex): Promise<ListedOrganisation[]> {
   return await query(db, typed`SELECT ${LISTED_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
 }
@@ -193,7 +192,6 @@ const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
   disabledAt: 'c.disabled_at',
 })
 
-/** For the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
   return await query(
     db,
@@ -213,7 +211,6 @@ export async function insertConsumerKey(
   )
 }
 
-/** SQL over a row of an organisation. */
 const entitledTo = (family: Family, row: string) =>
   `EXISTS (SELECT FROM organisation_families f WHERE f.organisation_id = ${row}.organisation_id AND f.family = '${family}')`
 
@@ -232,7 +229,6 @@ const HOLDER_COLUMNS = columns<Holder>({
   isEntitled: entitledTo('securitisation', 'k'),
 })
 
-/** Undefined if no live key has one of these digests. */
 export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
   const rows = await query(
     db,

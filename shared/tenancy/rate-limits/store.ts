@@ -66,7 +66,6 @@ export async function pruneBuckets(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
 }
 
-/** At least 1. */
 export function secondsUntilToken(left: number, capacity: number, sharePerSecond: number): number {
   return Math.max(1, Math.ceil((1 - left) / (capacity * sharePerSecond)))
 }

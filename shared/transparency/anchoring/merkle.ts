@@ -35,7 +35,6 @@ export interface CompactRange {
   readonly nodes: readonly Uint8Array[]
 }
 
-/** Does not change its input. */
 export function appendToRange(range: CompactRange, leafHashes: readonly Uint8Array[]): CompactRange {
   const nodes = [...range.nodes]
   let size = range.size

@@ -2,7 +2,6 @@ import { AnchoringError } from './anchoring-error.ts'
 import { formatVerifierKey, LOG_KEY, type NoteKey, parseVerifierKey, WITNESS_KEY } from './note-key.ts'
 import { equalBytes } from './text.ts'
 
-/** One witness, or `threshold` of other members. */
 type Quorum =
   | { readonly witness: string; readonly key: NoteKey; readonly url?: string }
   | { readonly group: string; readonly threshold: number; readonly members: readonly Quorum[] }

@@ -64,7 +64,6 @@ const CHECKPOINT = columns<PublishedCheckpoint>({
   cosignatures: 'cosignatures',
 })
 
-/** Undefined before the first checkpoint. */
 export async function latestCheckpoint(
   db: Knex,
   env: ApiEnv,
@@ -83,7 +82,6 @@ export async function latestCheckpoint(
   return rows[0]
 }
 
-/** Includes all cosignatures. */
 export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
   return note + cosignatures.join('')
 }
@@ -91,7 +89,6 @@ export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
 /** An arbitrary constant; sequencers of a log lock (this, hash of the env). */
 const LOG_LOCK = 7_419
 
-/** Only one transaction advances a log. */
 export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
   const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
     LOG_LOCK,
@@ -181,7 +178,6 @@ export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]):
 
 const CHECKPOINT_NOTES_COLUMNS = columns<{ size: number; note: string }>({ size: 'size', note: 'note' })
 
-/** The smallest tree first. */
 export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: number; note: string }[]> {
   return await query(db, typed`SELECT ${CHECKPOINT_NOTES_COLUMNS} FROM log_checkpoints WHERE env = ? ORDER BY size`, [
     env,
@@ -228,7 +224,6 @@ export interface FoundEntry {
 
 const FOUND_ENTRY_COLUMNS = columns<FoundEntry>({ seq: 'seq', entry: 'entry', storedAt: 'created_at' })
 
-/** Undefined if no log of this environment contains it. */
 export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
   const rows = await query(db, typed`SELECT ${FOUND_ENTRY_COLUMNS} FROM log_entries WHERE env = ? AND leaf_hash = ?`, [
     env,

@@ -10,7 +10,6 @@ export function logName(env: ApiEnv): 'sandbox' | 'production' {
   return env === 'SANDBOX' ? 'sandbox' : 'production'
 }
 
-/** Returns undefined for any other text. */
 export function envOfLog(name: string): ApiEnv | undefined {
   if (name === 'sandbox') return 'SANDBOX'
   return name === 'production' ? 'PRODUCTION' : undefined

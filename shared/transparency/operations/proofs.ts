@@ -39,7 +39,6 @@ export async function proveEntry(
   return { index: found.seq, size, proof: await inclusionProof(db, env, found.seq, size) }
 }
 
-/** The tree of `size` must be published. */
 export async function inclusionProof(db: Knex, env: ApiEnv, index: number, size: number): Promise<Uint8Array[]> {
   const needed = tilesNeeded(size, (read) => proveInclusion(index, size, read))
   return proveInclusion(index, size, tileHashReader(size, await readTiles(db, env, needed)))

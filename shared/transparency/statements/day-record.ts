@@ -93,7 +93,6 @@ export function readRecord(value: JsonValue): DayRecord | undefined {
   }
 }
 
-/** `YYYY-MM-DD` */
 export function isDate(value: JsonValue | undefined): value is string {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return false
   const day = new Date(`${value}T00:00:00Z`)

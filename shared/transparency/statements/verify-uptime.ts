@@ -92,7 +92,6 @@ function checkChain(statements: readonly Statement[]): Check[] {
   return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a chain without gaps`)]
 }
 
-/** A check lists the days without a record. */
 function daysOf(proof: UptimeProof, found: ReadonlyMap<string, DayRecord>): { days: DayRecord[]; missing: Check[] } {
   const days: DayRecord[] = []
   const absent: string[] = []

@@ -26,7 +26,6 @@ interface TransportSettings {
   twilio: TwilioSettings | null
   /** of the operator's Apprise API; null if the kind is disabled */
   appriseUrl: string | null
-  /** integrations may run commands on this machine */
   mayRunCommands: boolean
   /** absent if bounces are not processed */
   bounceAddressOf?(notificationId: string): string

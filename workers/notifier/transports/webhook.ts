@@ -14,7 +14,6 @@ const incidentHeader = 'x-signalbox-incident'
 
 export const webhookTransport = defineTransport(webhook, sendWebhook)
 
-/** The configuration need not be stored. */
 export async function sendWebhook(
   { http, now }: { http: Pick<HttpClient, 'request'>; now(): number },
   config: WebhookConfig,
