@@ -27,7 +27,6 @@ export function queuesOf(one: Pick<PingGeneration, 'generation' | 'shards'>): nu
   return Array.from({ length: one.shards }, (_, shard) => queueNumber(one, shard))
 }
 
-/** Returns 1 if none is known; `live` is oldest first. */
 export function shardsNow(live: readonly PingGeneration[]): number {
   return live.at(-1)?.shards ?? 1
 }

@@ -18,7 +18,6 @@ const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
 export const PING_QUEUE_LENGTH = 200_000
 
-/** Numbers of the ping queues, or the count of the first generation. */
 type PingQueues = number | readonly number[]
 
 export interface QueueDeclaration {

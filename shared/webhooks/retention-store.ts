@@ -5,7 +5,7 @@ import { execute } from '../platform/database/sql.ts'
 export const DELIVERY_DAYS = 90
 export const ANSWER_DAYS = 30
 
-/** They have ended; their events stay. Returns their number. */
+/** Deletes ended deliveries; their events stay. Returns their number. */
 export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,

@@ -4,7 +4,7 @@ import type { EndpointHealth } from './endpoint.ts'
 
 /** Over all processes (docs/spec/transparency.md#webhook-delivery). */
 export const SLOTS = 4
-/** Then an endpoint has one slot, because each attempt may last until its deadline. */
+/** After these failures an endpoint has one slot, because each attempt may last until its deadline. */
 const DOUBTFUL_AFTER = 3
 
 export interface Slots {

@@ -5,7 +5,7 @@ import { isFull, processFlips } from './process-flips.ts'
 
 /** All messages that arrive during a run share the next one. */
 const PREFETCH = 100
-/** Then the next message of the sweeper continues, within a second. */
+/** After this time the next message of the sweeper continues, within a second. */
 const MAX_RUN_MS = 60_000
 
 /** A message only starts a run, which repeats until no flip or due incident is left. */

@@ -126,7 +126,7 @@ function oldestWatched(found: readonly Found[]): number {
   return earliest - microsOfSeconds(longest)
 }
 
-/** Those of the check, of its policy, and those that were notified before. */
+/** Loads integrations of the check, of its policy, and those that were notified before. */
 async function loadIntegrations(
   tx: Knex,
   found: readonly Found[],

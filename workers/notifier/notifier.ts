@@ -27,7 +27,6 @@ import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
 import { tryIntegration } from './trial.ts'
 
-/** These messages are rare. */
 const NOTICE_PREFETCH = 10
 /** A person waits for each. They do not wait behind notifications, because they have their own queue. */
 const TRIAL_PREFETCH = 100
@@ -128,7 +127,7 @@ async function isNext(context: NotifierContext, claimed: ClaimedNotification): P
   return false
 }
 
-/** Those of other processes wait for the sweeper. */
+/** Waiting notifications of other processes wait for the sweeper. */
 async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
   const { checkId, integrationId } = claimed
   if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })

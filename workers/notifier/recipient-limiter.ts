@@ -4,7 +4,7 @@ import { checkRecipientLimit } from '#shared/monitoring/notifications/limits.ts'
 
 const MINUTE_MS = 60_000
 
-/** Counts in this process, within the last minute. */
+/** Counts notifications of this process within the last minute. */
 export class RecipientLimiter {
   readonly #sent = new LRUCache<string, number[]>({ max: 10_000 })
 

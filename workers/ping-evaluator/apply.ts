@@ -41,9 +41,7 @@ export interface Applied {
   turns: number
   /** their arrival was in the future */
   restamped: number
-  /** the new status of each flip */
   flips: string[]
-  /** checks whose state changed */
   changed: number[]
   outbox: OutboxRow[]
   /** null if no check was stored */
@@ -52,7 +50,6 @@ export interface Applied {
 
 interface Options {
   logLimit: number
-  /** as this process knows it */
   now: Micros
 }
 

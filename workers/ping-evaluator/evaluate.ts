@@ -14,7 +14,6 @@ import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 export interface Evaluation {
   pings: RecordedPing[]
   flips: NewFlip[]
-  /** checks whose state changed */
   changed: LockedCheck[]
   /** of those: a signal was late, so the open run must be computed from the recorded pings */
   late: LockedCheck[]
@@ -84,7 +83,6 @@ export async function evaluate(
 const NO_RULES: ReadonlyMap<number, RuleState> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 
-/** Null if the rules do not decide. */
 function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
   if (ruleBits === 0) return null
   if (mail && (ruleBits & RULE_BITS.pingAuth) !== 0) return 'secret'

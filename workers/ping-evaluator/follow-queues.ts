@@ -46,7 +46,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
     }
   }
 
-  /** Applies to the oldest undrained generation, if a newer one is open. */
+  /** Tests the oldest undrained generation, if a newer one is open. */
   async function drain(): Promise<void> {
     const live = installation.generations()
     const former = settledFormer(live, deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCKS_MS))

@@ -2,7 +2,6 @@ import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { Writer } from '#shared/monitoring/pings/record-store.ts'
 
-/** As this process stored it. */
 export interface KnownCheck {
   check: LockedCheck
   xid: number
@@ -15,7 +14,7 @@ const MAX_AGE = 2 ** 31
 /** After another process changed checks, so many batches use locks first. */
 const MAX_DETOURS = 64
 
-/** Their next pings need no read; the statement that stores them verifies the version (docs/adr/0002). */
+/** Pings of cached checks need no read; the statement that stores them verifies the version (docs/adr/0002). */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()
   #latest: Writer = { xid: 0, server: 0 }
@@ -38,7 +37,6 @@ export class KnownChecks {
     return taken
   }
 
-  /** The transaction has committed. */
   keep(checks: readonly LockedCheck[], writer: Writer): void {
     if (writer.server !== this.#latest.server) this.#checks.clear()
     this.#latest = writer
@@ -64,7 +62,7 @@ export class KnownChecks {
     this.#nextDetours = 1
   }
 
-  /** If that repeats, reading first is cheaper than applying twice. */
+  /** If outdated checks repeat, reading first is cheaper than applying twice. */
   outdated(): void {
     this.#detours = this.#nextDetours
     this.#nextDetours = Math.min(MAX_DETOURS, this.#nextDetours * 2)

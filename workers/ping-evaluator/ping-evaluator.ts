@@ -17,14 +17,14 @@ import { followQueues } from './follow-queues.ts'
 const PREFETCH = 300
 /** For dense pings, in milliseconds: half of the cost of a small transaction is fixed. */
 const GATHER_MS = 20
-/** Then the wait ends. */
+/** Messages at which the wait ends. */
 const MAX_BATCH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
 /** Event-loop turns of one transaction: 0.2 s of work. */
 const MAX_BATCHES = 20
 /** After a longer database outage the process is unready, because it has unapplied pings. */
 const MAY_WAIT_SECONDS = 15
-/** Then the message is dead-lettered. */
+/** Attempts after which a message is dead-lettered. */
 const TRIES_ALONE = 3
 
 /** In the order of each queue. Shards share transactions; any number of processes share the shards. */

@@ -31,7 +31,6 @@ const RETRY_DELAY_MS = 2_000
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** Total size of cached inflated lists. */
 const CACHE_BYTES = 64 * 1024 * 1024
-/** TTL of issuer keys. */
 const METADATA_MS = 300_000
 
 /** In the sandbox, also its issuer for any of these types. */

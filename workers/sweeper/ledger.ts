@@ -74,7 +74,7 @@ function problemsOf(open: readonly Gap[], detectionDelay: Micros): string[] {
     .map(({ listener, from, cause }) => `gaps: ${listener} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 
-/** Counts since this sweeper started. */
+/** Counts gaps that ended since this sweeper started. */
 function countClosed(
   metrics: Tick['deps']['metrics'],
   gaps: readonly Gap[],

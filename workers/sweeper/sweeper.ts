@@ -30,7 +30,7 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
-/** Otherwise one of both clocks is wrong, and nothing is swept. */
+/** With a larger difference one of both clocks is wrong, and nothing is swept. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
 /** After a jump nothing is swept until the clock is steady again. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
@@ -77,7 +77,7 @@ export const sweeper: Worker = {
   },
 }
 
-/** Some sweeps have state. */
+/** Some sweeps have state, so each sweeper has separate instances. */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()

@@ -163,7 +163,7 @@ export async function listDecisions(
 const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>()(`
   id, ${microsOf('at')} AS at, flip_id, incident_id, outcome, reason, detail, ${microsOf('until')} AS until, channels`)
 
-/** Includes decisions of its incident, and later ones without a flip. Oldest first; `until` null means now. */
+/** Returns decisions about the flip and its incident, and later ones without a flip. `until` null means now. */
 export async function decisionsSince(
   db: Knex,
   checkId: number,

@@ -62,7 +62,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   return { incident: draft, notifications, withdrawn, decision: isNew ? decision : null }
 }
 
-/** Applies if every notification of the first step failed. Returns true if it skipped the wait. */
+/** Skips the wait if every notification of the first step failed. Returns true if it did. */
 function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed: Micros): boolean {
   const { firstStep } = draft
   if (firstStep === null) return false

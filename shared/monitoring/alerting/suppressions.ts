@@ -7,7 +7,7 @@ import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './inc
 const LATE_AFTER: Micros = microsOfSeconds(60)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
-/** Includes those of the incident state. COVERAGE_GAP never delays the first notification. */
+/** Includes suppressions of the incident state. COVERAGE_GAP never delays the first notification. */
 export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
   const fromState: Suppression[] = []
   if (incident.ack) fromState.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })

@@ -182,7 +182,7 @@ const EXTEND_DEADLINE = `
   SELECT check_id, now(), 'deadline_extended', reason, jsonb_build_object('from', gap_from, 'until', at), alert_after
   FROM extended ORDER BY check_id`
 
-/** Applies to checks that were pinged, went down or were paused. */
+/** Ends the unknown time of checks that were pinged, went down or were paused. */
 export async function endUnknowns(db: Knex): Promise<number> {
   return await execute(
     db,

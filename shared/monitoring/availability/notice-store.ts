@@ -64,7 +64,6 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   )
 }
 
-/** Their notices were created, or are not wanted. */
 export async function markNotified(tx: Knex, ids: readonly number[]): Promise<void> {
   await execute(tx, 'UPDATE unknown_periods SET notified_at = now() WHERE id = ANY(?::bigint[])', [ids])
 }

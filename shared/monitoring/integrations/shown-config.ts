@@ -45,7 +45,7 @@ function isSameOrigin(a: string, b: string): boolean {
   return a === b || (URL.parse(a)?.origin ?? a) === (URL.parse(b)?.origin ?? b)
 }
 
-/** These create a record or run a command per check, so they need one message per check. */
+/** Kinds that create a record or run a command per check, so that they need one message per check. */
 const STORING_KINDS: ReadonlySet<string> = new Set([
   'github',
   'opsgenie',

@@ -121,7 +121,7 @@ export async function noteIncident(
   return await actOnIncident(db, actor, target, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
 }
 
-/** Works also after the incident is resolved. */
+/** Accepts reports also after the incident is resolved. */
 export async function reportIncident(
   db: Knex,
   actor: Actor,

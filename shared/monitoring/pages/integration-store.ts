@@ -137,7 +137,6 @@ const INTEGRATION_COLUMNS = columns<{
   sealedConfig: 'c.sealed_config',
 })
 
-/** Used by links in messages. */
 export async function findIntegrationByUuid(
   db: Knex,
   uuid: string,

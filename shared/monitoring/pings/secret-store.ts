@@ -47,7 +47,7 @@ export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour:
   )
 }
 
-/** These never extend a deadline, unlike other refused pings. */
+/** Refused pings without a secret never extend a deadline, unlike other refused pings. */
 export async function countSecretRefusals(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...counts].toSorted(([one], [other]) => one - other)
   await execute(

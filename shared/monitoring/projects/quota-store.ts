@@ -54,7 +54,7 @@ export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
   )
 }
 
-/** Its mails could not be sent. */
+/** Makes a notice due again whose mails could not be sent. */
 export async function returnQuotaNotice(db: Knex, projectId: number): Promise<void> {
   await execute(db, 'UPDATE quota_notices SET notified_at = NULL WHERE project_id = ?', [projectId])
 }

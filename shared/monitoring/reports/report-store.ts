@@ -76,7 +76,7 @@ export async function setReminderAt(tx: Knex, userId: number, at: Micros | null)
   await execute(tx, `UPDATE user_reports SET reminder_at = ${timestampOf('?::bigint')} WHERE user_id = ?`, [at, userId])
 }
 
-/** Applies to users with an unacknowledged outage. Returns their number. */
+/** Sets reminders of users with an unacknowledged outage. Returns their number. */
 export async function setFirstReminders(db: Knex): Promise<number> {
   return await execute(
     db,
@@ -137,7 +137,6 @@ export async function findManagers(db: Knex, projectId: number): Promise<{ userI
   )
 }
 
-/** Their periods do not recur. */
 export async function pruneMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }

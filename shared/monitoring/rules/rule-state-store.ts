@@ -188,7 +188,6 @@ export async function expectSources(tx: Knex, checkId: number, names: readonly s
     await execute(tx, 'DELETE FROM ping_sources WHERE check_id = ? AND name <> ALL(?::text[])', [checkId, names])
 }
 
-/** Its run rules were removed. */
 export async function forgetOpenRuns(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, "UPDATE runs SET outcome = 'abandoned' WHERE check_id = ? AND outcome = 'open'", [checkId])
 }

@@ -218,7 +218,7 @@ export async function statementAge(db: Knex, now: Micros): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
-/** Their entries in the log stay. */
+/** Keeps the entries of deleted statements in the log. */
 export async function pruneStatements(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM uptime_statements WHERE on_date < (now() - make_interval(days => ?::int))::date', [
     days,

@@ -142,7 +142,7 @@ export function isLocalName(host: string): boolean {
   return localName.test(name) || (!name.includes('.') && !name.includes(':'))
 }
 
-/** Their services could interpret a request as commands; includes databases, caches and brokers. */
+/** Services on these ports could interpret a request as commands; includes databases, caches and brokers. */
 const refusedPorts: ReadonlySet<number> = new Set([
   // https://fetch.spec.whatwg.org/#port-blocking
   ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],

@@ -4,7 +4,7 @@ import { describeError, type Log } from './log.ts'
 
 /** compose.yaml gives it five seconds more before it is killed. */
 export const SHUTDOWN_SECONDS = 25
-/** Part of it in which a load balancer notices that the process is not ready and sends requests elsewhere. */
+/** Part of the shutdown in which a load balancer notices that the process is not ready. */
 const DRAIN_MS = 3_000
 
 /**

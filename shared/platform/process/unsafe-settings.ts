@@ -76,7 +76,7 @@ function isWeakKey(key: string): boolean {
   return different < (/^[0-9a-f]+$/i.test(key) ? MIN_DIGITS : MIN_CHARACTERS)
 }
 
-/** They also need access to every folder above. */
+/** Other users also need access to every folder above. */
 function isOpenToOthers(file: string): boolean {
   const mode = modeOf(file)
   if (mode & 0o002) return canPass(dirname(file))

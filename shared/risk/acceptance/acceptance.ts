@@ -114,7 +114,6 @@ export function mayFollow(before: AcceptanceAction | null, action: AcceptanceAct
   return before === null || before === action || FOLLOWS[before].includes(action)
 }
 
-/** The amount is that of the receivable. */
 export function isAboveAmount(
   { action, amountAccepted }: { action: AcceptanceAction; amountAccepted?: number | null | undefined },
   amountPaise: number,

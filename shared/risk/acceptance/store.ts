@@ -222,7 +222,6 @@ export async function findPairHistory(
   }
 }
 
-/** Used by its evidence object. */
 export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Promise<AcceptanceAction | null> {
   return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
 }

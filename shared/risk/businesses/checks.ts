@@ -110,7 +110,7 @@ function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecor
   return [found, { key: 'lei.registeredAs', tier: answer.tier, result, detail: result.toLowerCase() }]
 }
 
-/** The GSTIN contains a PAN, and the PAN's company number is compared with the CIN. */
+/** Compares the PAN inside the GSTIN with the PAN, and the company number of the PAN with the CIN. */
 function agreement(request: VerificationRequest, company: BusinessAnswers['company']): BusinessCheck[] {
   const key = 'identifiers.agree'
   const facts: boolean[] = []

@@ -81,7 +81,6 @@ export function selectClaims(claims: JsonObject, query: CredentialQuery): Select
   throw refusal
 }
 
-/** The query did not request these. */
 export function countUnasked(disclosed: readonly ClaimPath[], query: CredentialQuery): number {
   return disclosed.filter((path) => !query.claims.some((claim) => isOnTheWay(path, claim.path))).length
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonValue } from '../../canonical/parse-json.ts'
 
-/** The salt is that of its commitment. */
 export interface Committed<Value extends JsonValue = string> {
   name: string
   value: Value

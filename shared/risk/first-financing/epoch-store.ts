@@ -65,7 +65,7 @@ export async function newestEpoch(
 
 const EPOCHS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
-/** Their successor is old enough. */
+/** Retires epochs whose successor is old enough. */
 export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv; epoch: number }[]> {
   return await query(
     tx,
@@ -96,7 +96,7 @@ const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' |
   dealId: 'r.deal_id',
 })
 
-/** These have fingerprints in a retired epoch only, so their owners must be notified. */
+/** Returns registrations with fingerprints in a retired epoch only, whose owners must be notified. */
 export async function leftBehind(
   tx: Knex.Transaction,
   { env, epoch }: { env: ApiEnv; epoch: number },

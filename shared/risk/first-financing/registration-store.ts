@@ -162,7 +162,7 @@ const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'e
   dealId: 'deal_id',
 })
 
-/** They lapse within two weeks; returns each once. */
+/** Returns receivables that lapse within two weeks, each once. */
 export async function takeExpiring(
   tx: Knex.Transaction,
   limit: number,

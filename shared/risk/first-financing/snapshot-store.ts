@@ -33,7 +33,7 @@ const COLUMNS = columns<Snapshot>({
 
 const DUE_SNAPSHOTS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
-/** Also without an attempt in the last hour. */
+/** Returns epochs without a snapshot or an attempt in the last hour. */
 export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: number }[]> {
   return await query(
     db,

@@ -236,7 +236,7 @@ export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly F
   return rows.map(({ recordId }) => recordId)
 }
 
-/** Its own organisation may then register the receivable. */
+/** The pack's organisation may then register the receivable. */
 export async function dropRegistered(
   tx: Knex,
   recordId: string,

@@ -21,7 +21,7 @@ function fromRow({ jwks, ...row }: Row): TrustedIssuer {
   return { ...row, keys: jwks === null ? [] : JSON.parse(jwks) }
 }
 
-/** Those of the operator first. */
+/** Returns issuers of the operator first. */
 export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<TrustedIssuer[]> {
   const rows = await query(
     db,

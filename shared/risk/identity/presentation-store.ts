@@ -265,7 +265,7 @@ export async function expirePresentations(db: Knex, at: Date, limit: number): Pr
   )
 }
 
-/** Their verification was dead-lettered. Deletes the forms after retainHours, one hour at least. Returns the number. */
+/** Ends responses whose verification was dead-lettered, after retainHours, one hour at least. Returns the number. */
 export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,

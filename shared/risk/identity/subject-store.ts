@@ -57,7 +57,7 @@ export async function listSubjects(db: Knex, owner: Owner, before: number | null
   )
 }
 
-/** Their assurance has expired; skips those that another process has locked. */
+/** Takes subjects with expired assurance; skips those that another process has locked. */
 export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
   return await query(
     tx,

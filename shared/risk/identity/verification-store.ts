@@ -88,7 +88,7 @@ export async function hasVerified(db: Knex, presentationId: string): Promise<boo
   return rows.length > 0
 }
 
-/** Also deletes their values. Returns their number. */
+/** Deletes the values of the verifications too. Returns their number. */
 export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Promise<number> {
   return await execute(
     tx,
@@ -97,7 +97,7 @@ export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Pr
   )
 }
 
-/** Its status must be looked up again. */
+/** A credential's status must be looked up again. */
 export interface DueStatus {
   id: string
   subjectId: string
@@ -138,7 +138,7 @@ export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | u
   return row
 }
 
-/** Its credential is no longer valid. */
+/** The credential is no longer valid. */
 export async function revokeVerification(tx: Knex, id: string, at: Date): Promise<void> {
   await execute(tx, 'UPDATE identity_verifications SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])
 }

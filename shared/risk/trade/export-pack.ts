@@ -31,7 +31,7 @@ export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, doc
   return createBundle(payload, info, new Map([['fetch-list.txt', Buffer.from(fetchList(documents))]]))
 }
 
-/** Their holder must supply these: one line for each known value. */
+/** The holder must supply the documents: one line for each known value. */
 function fetchList(documents: PackExport['documents']): string {
   const rows = documents.flatMap(({ document: { documentId, type, sha256, sizeBytes, mediaType }, metadata }) => [
     [documentId, 'type', type],

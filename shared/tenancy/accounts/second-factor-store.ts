@@ -189,7 +189,7 @@ export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promi
   return changed.some((count) => count > 0)
 }
 
-/** Also recovery codes, which the adder has seen. `since` includes factors that were confirmed later. */
+/** Deletes also recovery codes, which the adder has seen. `since` includes factors that were confirmed later. */
 export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?: Date): Promise<number> {
   const condition = 'user_id = ? AND (mail_digest IS NOT NULL OR created_at > ?::timestamptz)'
   const count =

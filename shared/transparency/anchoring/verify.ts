@@ -247,7 +247,7 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decode
       )
 }
 
-/** These steps apply only on request. */
+/** Steps that apply only on request. */
 const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY_NOT_GIVEN', 'STATUS_NOT_GIVEN'])
 
 /** FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */

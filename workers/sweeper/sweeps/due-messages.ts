@@ -114,7 +114,7 @@ export const agentDigests: Sweep = {
 
 const UNSENT_MESSAGES_PAGE = 500
 
-/** Their process could not publish these. */
+/** Publishes outbox messages that their process could not publish. */
 export const unsentMessages: Sweep = {
   name: 'unsent-messages',
   everySeconds: 1,

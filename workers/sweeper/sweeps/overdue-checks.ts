@@ -51,7 +51,7 @@ export function overdueChecks(): Sweep {
   }
 }
 
-/** They did not answer the last barrier. */
+/** Shards that did not answer the last barrier. */
 interface Silence {
   /** monotonic milliseconds */
   since: number

@@ -115,7 +115,7 @@ export async function failImport(
   await execute(tx, 'DELETE FROM import_chunks WHERE import_id = ?', [id])
 }
 
-/** They have not ended within a day; skips locked ones. */
+/** Takes imports that have not ended within a day; skips locked ones. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<Import[]> {
   return await query(
     tx,

@@ -50,7 +50,7 @@ export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha2
 
 const SAME_IMPORT_COLUMNS = columns<{ id: string; status: ImportState }>({ id: 'id', status: 'state' })
 
-/** Also equal in style and mapping. Expired imports do not count. */
+/** Returns an import of the same bytes, style and mapping. Expired imports do not count. */
 export async function findSameImport(
   tx: Knex,
   upload: NewUpload,
@@ -88,7 +88,7 @@ export async function admitUpload(
   )
 }
 
-/** They were incomplete for an hour. Returns their number. */
+/** Deletes uploads that were incomplete for an hour. Returns their number. */
 export async function sweepUploads(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

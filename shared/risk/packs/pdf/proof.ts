@@ -17,7 +17,7 @@ export function verificationUrl(publicUrl: string, txId: string): string {
   return `${publicUrl}/verify?txId=${txId}`
 }
 
-/** They do not depend on the page or document that shows them. */
+/** The commands do not depend on the page or document that shows them. */
 export function verificationLines(publicUrl: string, txId: string, packId: string, log: string): string[] {
   return [
     `TX=${txId}`,
