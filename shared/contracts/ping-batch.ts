@@ -4,12 +4,16 @@ import type { MailText } from './mail-text.ts'
 import type { SignalKind } from './signal-kind.ts'
 
 /**
- * Version 1 is JSON: {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme,
- * remoteAddr, method, ua, rid, body, mail?, source?], ...]}. `stream` names the publishing channel and `seq` counts
- * its messages to this shard, so a message delivered twice is recognised (ping_streams). Pings are arrays, because
- * names would be most of the bytes. `body` is base64 or null. Readers ignore unknown elements at the end. A reader
- * from before `mail` records an e-mail ping as a success without its body, so deploy the workers before the SMTP
- * listener.
+ * The body is JSON, version 1:
+ *
+ *     {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme, remoteAddr,
+ *      method, ua, rid, body, mail?, source?], ...]}
+ *
+ * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
+ * twice is recognised (ping_streams). Pings are arrays, because names would be most of the bytes. `body` is base64 or
+ * null. `mail` is `[[subject, ...pieces] | null, id | null]`: the text for keywords, and the row of a large mail.
+ * Readers ignore unknown elements at the end. A reader from before `mail` records an e-mail ping as a success without
+ * its body, so deploy the workers before the SMTP listener.
  */
 export const PING_BATCH_VERSION = 1
 

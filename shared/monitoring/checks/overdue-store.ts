@@ -28,15 +28,19 @@ export interface Swept {
 }
 
 /**
- * Takes overdue checks down, most overdue first: 1. due: locks rows of check_deadlines whose time has passed, before
- * deadlines are read. A ping that makes a deadline earlier is therefore visible, or waits for this transaction. 2.
- * seen: reads the checks once, in their physical order. Skips a check that a ping has locked until the next sweep. If
- * a ping has moved the deadline, next_check_at follows it, or the row is deleted. 3. flipped: sets the checks down
- * and deletes their deadlines. This changes no index of `checks`. 4. recorded: stores a flip for each, dated at the
- * deadline. 5. sent: stores one message, which the caller publishes after the commit. Between 1 and 2, checks are
- * evaluated one by one if a ping may have been expected in a coverage gap (docs/spec/alerting.md#overdue-evaluation).
- * `shards` are those whose queues contain no earlier pings; `doubts` is null if there has been neither a gap nor a
- * refused ping.
+ * Takes overdue checks down, most overdue first:
+ * 1. due: locks rows of check_deadlines whose time has passed, before deadlines are read. A ping that makes a deadline
+ *    earlier at the same time is therefore either visible, or waits for this transaction.
+ * 2. seen: reads the checks once, in their physical order. Skips a check that a ping has locked until the next sweep. If
+ *    a ping has moved the deadline, next_check_at follows it; without a deadline the row is deleted.
+ * 3. flipped: sets the checks down and deletes their deadlines. This changes no index of `checks`.
+ * 4. recorded: stores a flip for each, dated at the deadline.
+ * 5. sent: stores one message for the alerter, which the caller publishes after the commit.
+ *
+ * Between 1 and 2, if a ping may have been expected in a coverage gap, checks are evaluated one by one
+ * (docs/spec/alerting.md#overdue-evaluation).
+ * @param shards those whose queues contain no earlier pings
+ * @param doubts null if there has been neither a gap nor a refused ping
  */
 export async function sweepOverdue(
   db: Knex,

@@ -95,7 +95,7 @@ function applyFinish(check: CheckMachine, signal: Signal, kind: 'success' | 'fai
   return { type: kind, flip: { from, to, reason: kind === 'fail' ? 'fail' : '', processed: false }, late }
 }
 
-/** All earlier pings must be applied (docs/spec/monitoring.md#pause-and-resume). Null if already paused. */
+/** Modifies `state`. All earlier pings must be applied (docs/spec/monitoring.md#pause-and-resume). Null if paused. */
 export function pause(state: CheckState): StatusChange | null {
   if (state.status === 'paused') return null
   const from = state.status
