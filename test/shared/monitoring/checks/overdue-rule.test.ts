@@ -98,7 +98,12 @@ async function isListedSo(
   const counts = await groupChecks(db, projectId, at)
   for (const status of STATUSES) {
     const expected = new Set((shown.get(status) ?? []).map(([id]) => id))
-    const page = { filter: { tags: [], search: '', status, quiet: null }, sort: 'created', after: null, limit: CHECKS } as const
+    const page = {
+      filter: { tags: [], search: '', status, quiet: null },
+      sort: 'created',
+      after: null,
+      limit: CHECKS,
+    } as const
     const listed = new Set((await listCheckPage(db, projectId, { ...page, shown: at })).map(({ id }) => id))
     const differ = [...known].filter(([id]) => listed.has(id) !== expected.has(id)).map(([, check]) => check)
     t.deepEqual(differ.slice(0, 3), [], `at ${now}: shown as ${status}`)
