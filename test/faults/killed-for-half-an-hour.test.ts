@@ -72,7 +72,7 @@ test.serial(
     t.regex(
       gap ? bannerText(gap) : '',
       new RegExp(
-        `^We could not take signals from .* to .* UTC \\((30|31) minutes.*\\)\\. ${CHECKS} checks became unknown by it; ${CHECKS - DEAD} have been heard since\\.$`,
+        `^Pings could not be received from .* to .* UTC \\((30|31) minutes.*\\)\\. ${CHECKS} checks became unknown by it; ${CHECKS - DEAD} have been heard since\\.$`,
       ),
     )
     t.is((await db('flips').where({ to_status: 'down' })).length, 0, 'not one false alert')

@@ -47,7 +47,7 @@ async function showVerification(context: Context): Promise<void> {
         <div class="field drop-zone">
           <label for="file">Pack (JSON) or its PDF, or the proof of a check’s uptime</label>
           <input id="file" name="file" type="file" accept=".json,.pdf,application/json,application/pdf" />
-          <p class="hint">Or drop it here: then it is checked at once.</p>
+          <p class="hint">It is verified when you choose it or drop it here.</p>
         </div>
         <TextArea label="or paste the JSON" name="pack" rows={6} isMono />
         <p>
@@ -63,8 +63,8 @@ async function showVerification(context: Context): Promise<void> {
       <section class="card" aria-labelledby="offline">
         <h2 id="offline">Without this page</h2>
         <p>
-          A page can only be believed as far as who serves it. These lines verify with the offline verifier of the
-          source code; get the policy once over a channel you trust, and keep it.
+          This page is only as trustworthy as its server. These lines use the offline verifier of the source code. Get
+          the policy once over a channel that you trust, and keep it.
         </p>
         <CodeBlock
           label="four lines"

@@ -78,7 +78,11 @@ function eventOf({ eventType, timestamp, event, occurredAt, packId, generatedAt 
   return packId && generatedAt ? { eventType: 'risk_signals.pack_ready', timestamp: generatedAt } : null
 }
 
+/** Facts of the current verification that the report shows above its steps. */
+let shown = {}
+
 function clear(result) {
+  shown = {}
   report.replaceChildren()
   report.dataset.result = result
   report.hidden = false
@@ -122,12 +126,58 @@ function conclude() {
   title.className = 'verification-title'
   title.textContent = {
     verified: 'Verified',
+    sandbox: 'Verified in the sandbox',
     included: 'In the log. Now check your file',
     failed: 'Not verified',
     open: 'Not all of it could be verified',
   }[result]
-  report.prepend(title)
+  report.prepend(title, ...sandboxBand(), ...contentFacts())
   report.focus()
+}
+
+function sandboxBand() {
+  if (shown.env !== 'sandbox') return []
+  const band = document.createElement('p')
+  band.className = 'sandbox-band'
+  const strong = document.createElement('strong')
+  strong.textContent = 'SANDBOX: not evidence.'
+  band.append(strong, ' The content describes no real business.')
+  return [band]
+}
+
+/** Shows the content of a verified file, so that a reader can compare it with the paper. */
+function contentFacts() {
+  const { object, origin } = shown
+  if (!object || report.dataset.result === 'failed') return []
+  const { signalLevel, signals, packId } = object
+  const event = eventOf(object)
+  const facts = [
+    ['Level', signalLevel],
+    ['Buyer', signals?.tradeRelationship?.ab?.counterpartyGstin],
+    ['Subcontractor', signals?.tradeRelationship?.bc?.counterpartyGstin],
+    ['Order value', rupees(signals?.borrowerCapacity?.orderValueInr)],
+    ['Pack', packId],
+    ['Event', packId ? undefined : event?.eventType],
+    ['Issued at', event?.timestamp.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')],
+    ['Log of the issuer', origin],
+  ]
+  const list = document.createElement('dl')
+  list.className = 'facts'
+  for (const [label, value] of facts) {
+    if (value === undefined || value === null) continue
+    const [row, term, detail] = ['div', 'dt', 'dd'].map((name) => document.createElement(name))
+    term.textContent = label
+    detail.textContent = String(value)
+    detail.className = 'breakable figure'
+    row.append(term, detail)
+    list.append(row)
+  }
+  return [list]
+}
+
+function rupees(amount) {
+  if (typeof amount !== 'number') return null
+  return new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' }).format(amount)
 }
 
 /** Checks the hash and the entry of an object. @returns its txId when both hold */
@@ -166,8 +216,11 @@ async function checkLog(txId) {
   const answer = await fetch(`/v1/anchors/${txId}`)
   if (!answer.ok) return line('failed', 'The log of this service does not hold the transaction.')
   const { env, index, proof, checkpoint } = await answer.json()
+  shown.env = env
+  if (env === 'sandbox' && report.dataset.result === 'verified') report.dataset.result = 'sandbox'
   if (index === null) return line('open', 'The log holds the transaction; no checkpoint covers it yet. Try again soon.')
   const [origin, size, root] = checkpoint.split('\n')
+  shown.origin = origin
   const reached = await rootOf(fromHex(txId), index, Number(size), proof.map(fromBase64))
   const isIncluded = reached !== null && toHex(reached) === toHex(fromBase64(root))
   line(
@@ -212,8 +265,28 @@ async function verifyText(text) {
     return line('failed', 'This is not a pack.')
   if (hasTwins(text)) return line('failed', 'The text names a member twice: it can be read in two ways.')
   if (Array.isArray(object.records) && Array.isArray(object.statements)) return await verifyUptime(object)
+  shown.object = object
   const txId = await checkObject(object)
   if (txId) await checkLog(txId)
+}
+
+/** Returns the pack that is attached to a PDF of ours. The hash of the PDF covers it. */
+async function attachedPack(bytes) {
+  // One character per byte, so that offsets in the text are offsets in the file.
+  const text = new TextDecoder('latin1').decode(bytes)
+  for (const { index } of text.matchAll(/\/Type \/EmbeddedFile\s/g)) {
+    const start = text.indexOf('stream', index)
+    const length = /\/Length (\d+)/.exec(text.slice(text.lastIndexOf(' obj', index), start))?.[1]
+    const from = text.indexOf('\n', start) + 1
+    const stream = new Blob([bytes.subarray(from, from + Number(length))]).stream()
+    try {
+      const object = await new Response(stream.pipeThrough(new DecompressionStream('deflate'))).json()
+      if (object.signalLevel) return object
+    } catch {
+      // Another attachment.
+    }
+  }
+  return undefined
 }
 
 /** A PDF of ours has an anchored statement that names its hash. */
@@ -227,6 +300,7 @@ async function verifyPdf(bytes) {
     isNamed ? 'passed' : 'failed',
     `The document hashes to ${digest}; the statement about pack ${statement.packId} names it.`,
   )
+  if (isNamed) shown.object = await attachedPack(bytes)
   const txId = isNamed && (await checkObject(statement))
   if (txId) await checkLog(txId)
 }
@@ -259,6 +333,7 @@ if (form && report) {
       form.elements.file.files = event.dataTransfer.files
       form.requestSubmit()
     })
+    form.elements.file.addEventListener('change', () => form.requestSubmit())
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       const [file] = form.elements.file.files

@@ -18,7 +18,7 @@ export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary
   const [was, it] = checks.length === 1 ? ['This was', 'is'] : ['These were', 'are']
   const list = namedList({
     before:
-      `We could not take signals from ${minuteOf(from)} to ${minuteOf(until, from)} UTC. ` +
+      `Pings could not be received from ${minuteOf(from)} to ${minuteOf(until, from)} UTC. ` +
       `${was} expected then and ${it} not heard since: `,
     names: checks.map(({ label }) => label),
     size: checks.length,
@@ -55,7 +55,7 @@ export function bannerText({ listener, from, until, checks, heard }: BannerGap):
     checks === 0
       ? 'No check became unknown by it.'
       : `${became}; ${heard} ${heard === 1 ? 'has' : 'have'} been heard since.`
-  return `We could not take signals${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
+  return `Pings could not be received${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
 }
 
 function lengthOf(seconds: number): string {

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import test from 'ava'
 import type { Page } from 'playwright-core'
+import { packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
@@ -29,7 +30,7 @@ async function verify(
   await page.goto(`${it.app.url}/verify`)
   if ('text' in given) await page.getByLabel('or paste the JSON').fill(given.text)
   else await page.getByLabel('Pack (JSON) or its PDF').setInputFiles(given.file)
-  await page.getByRole('button', { name: 'Verify' }).click()
+  if ('text' in given) await page.getByRole('button', { name: 'Verify' }).click()
   const report = page.locator('[data-report]')
   await report.getByRole('heading').waitFor()
   return { title: await report.getByRole('heading').innerText(), text: await report.innerText() }
@@ -75,13 +76,16 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
     return transfer
   }, json)
   await page.locator('.drop-zone').dispatchEvent('drop', { dataTransfer: dropped })
-  await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Verified in the sandbox' }).waitFor()
   t.notRegex(await page.locator('[data-report]').innerText(), /[0-9a-f]{64}/, 'hashes are shown by their ends')
   t.regex((await page.locator('[data-report] code').first().getAttribute('title')) ?? '', /^[0-9a-f]{64}$/)
 
   const good = await verify(page, { text: json })
-  t.is(good.title, 'Verified', good.text)
-  t.is(await frame(), 'green')
+  t.is(good.title, 'Verified in the sandbox', good.text)
+  t.is(await frame(), 'not green')
+  t.regex(good.text, /SANDBOX: not evidence/)
+  const { order } = packDocument({ body: json, evidence: null, env: 'SANDBOX' })
+  for (const value of ['CLEAR', order.buyer, order.subcontractor, id]) t.true(good.text.includes(value), value)
   t.regex(good.text, /as its anchor says/)
   t.regex(good.text, /The checkpoint is signed by/)
 
@@ -93,7 +97,7 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
 
   await eventually('the statement about the PDF in the log', async () => {
     const found = await verify(page, { file: { name: 'pack.pdf', mimeType: 'application/pdf', buffer: pdf } })
-    return found.title === 'Verified'
+    return found.title === 'Verified in the sandbox' && found.text.includes(order.buyer)
   })
   const damaged = Buffer.from(pdf)
   damaged[damaged.length - 100] = (damaged[damaged.length - 100] ?? 0) ^ 1

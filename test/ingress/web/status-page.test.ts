@@ -244,3 +244,19 @@ test.serial('an address without a session gets 429 above its limit of pages', as
   t.regex((await from('198.51.100.1')).headers['retry-after'] ?? '', /^[1-9]\d*$/)
   t.is((await from('198.51.100.2')).status, 404)
 })
+
+test.serial('the status page reports since when pings cannot be received', async (t) => {
+  await setUp()
+  await addCheck(owner, team, { name: 'db' })
+  const path = await publish()
+  const since = new Date(Math.floor(Date.now() / 1000) * 1000 - 600_000)
+  const gap = { listener: 'http', shards: 1, from_at: since, kind: 'full', cause: 'down' }
+  const [inserted] = await app.db('coverage_gaps').insert(gap).returning('id')
+  try {
+    const { text } = await read(path)
+    t.regex(text, new RegExp(`no pings are received since <time datetime="${since.toISOString().slice(0, 19)}`, 'i'))
+    t.notRegex(text, /As of/)
+  } finally {
+    await app.db('coverage_gaps').where(inserted).delete()
+  }
+})

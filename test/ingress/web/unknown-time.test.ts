@@ -37,7 +37,7 @@ test('a check with an extended deadline shows the expected time and its next cha
   await db('status_pages').insert({ project_id: team.project.id, token: 'U'.repeat(22), title: 'Ours' })
   const page = async () => (await owner.get(`/checks/${uuid}`)).text
   const words = async () => (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
-  const notice = `Unknown: expected at ${text(24)} UTC, when we were blind. Next chance: ${text(1000)} UTC.`
+  const notice = `Unknown: expected at ${text(24)} UTC, during an outage on our side. Next chance: ${text(1000)} UTC.`
   t.true((await words()).includes(notice))
   const hatched = (html: string) => html.match(/class="hatch"/g)?.length ?? 0
   t.true(hatched(await page()) >= 4, 'until now nothing is known')
@@ -77,24 +77,24 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
     },
     'id',
   )
-  const banner = /We could not take signals from .* UTC \(30 minutes\)\. No check became unknown by it\./
+  const banner = /Pings could not be received from .* UTC \(30 minutes\)\. No check became unknown by it\./
   t.regex((await owner.get(`${base}/checks`)).text, banner)
   const page = await owner.get(`${base}/gaps`)
   t.is(page.status, 200)
   t.regex(page.text, /Pings by HTTP could not be received \(process lost\)/)
   const uuid = await addCheck(owner, team, { name: 'nightly' })
   const log = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
-  t.notRegex(await log(), /We could not take signals for/, 'it was made afterwards')
+  t.notRegex(await log(), /Pings could not be received for/, 'it was made afterwards')
   await app
     .db('checks')
     .where({ uuid })
     .update({ created_at: new Date(0) })
-  t.is((await log()).match(/We could not take signals for 30 min\./g)?.length, 1)
-  t.regex(await log('?log=gap'), /We could not take signals for/)
-  t.notRegex(await log('?log=ping'), /We could not take signals for/)
+  t.is((await log()).match(/Pings could not be received for 30 min\./g)?.length, 1)
+  t.regex(await log('?log=gap'), /Pings could not be received for/)
+  t.notRegex(await log('?log=ping'), /Pings could not be received for/)
   for (const other of [{ listener: 'smtp' }, { shards: 2 }]) {
     await app.db('coverage_gaps').where({ id }).update(other)
-    t.notRegex(await log(), /We could not take signals for/, 'it is of pings that this check does not send')
+    t.notRegex(await log(), /Pings could not be received for/, 'it is of pings that this check does not send')
     await app.db('coverage_gaps').where({ id }).update({ listener: 'http', shards: 1 })
   }
   await app
@@ -104,11 +104,11 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
       from_at: app.db.raw(`now() - interval '30 hours'`),
       until_at: app.db.raw(`now() - interval '25 hours'`),
     })
-  t.notRegex((await owner.get(`${base}/checks`)).text, /We could not take signals/)
+  t.notRegex((await owner.get(`${base}/checks`)).text, /Pings could not be received/)
   await app.db('coverage_gaps').where({ id }).del()
 
-  t.regex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
+  t.regex((await owner.get(`${base}/settings`)).text, /name="notify"[^>]*checked/)
   t.is((await owner.post(`${base}/settings/unknown`, {}, `${base}/settings`)).status, 303)
-  t.notRegex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
+  t.notRegex((await owner.get(`${base}/settings`)).text, /name="notify"[^>]*checked/)
   t.false((await app.db('projects').where({ uuid: team.project.uuid }).first()).notify_unknown)
 })

@@ -56,7 +56,7 @@ test('watched runs are drawn in lanes with limits, remarks and hatched gaps', as
     cause: 'process lost',
   })
   const drawn = await lanes()
-  t.regex(drawn, /at most 2 at once\. We could not take signals once\./)
+  t.regex(drawn, /at most 2 at once\. Pings could not be received once\./)
   t.is(drawn.match(/<rect /g)?.length, 4)
   t.is(drawn.match(/<path class="hatch"/g)?.length, 1)
   t.is(drawn.match(/<path class="limit"/g)?.length, 2)

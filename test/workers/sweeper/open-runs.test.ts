@@ -52,7 +52,7 @@ test.serial('owners are notified at most once a day of runs abandoned above the 
     smtp.mails.flatMap(({ to }) => to),
     [emailOf(team, 'owner')],
   )
-  t.regex(String(smtp.mails[0]?.raw), /Runs of the check "nightly" begin and do not end/)
+  t.regex(String(smtp.mails[0]?.raw), /Runs of the check "nightly" start and do not end/)
 
   // Another on the same day waits until the day is over.
   await start()

@@ -109,7 +109,7 @@ test('two sweepers send one report, which one click unsubscribes', async (t) => 
   t.true(text.includes('Downtime: 6 hours, 0 minutes'), text)
   t.true(text.includes('- backup: down 6 hours, 0 minutes'))
   t.true(text.includes('Incidents: 1'))
-  t.regex(text, /Silent for 30 days: .*forgotten/)
+  t.regex(text, /Without a ping for 30 days:[\s\S]*- forgotten/)
   t.regex(text, /List-Unsubscribe-Post: List-Unsubscribe=One-Click/)
   const row = await eventually('the next report', async () => {
     const found = await app.db('user_reports').where({ user_id: userId }).first()

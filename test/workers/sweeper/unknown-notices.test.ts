@@ -48,7 +48,7 @@ test('checks that stay unknown are named in one message per integration that peo
   t.regex(request?.body.toString() ?? '', /UNKNOWN \| 2 checks/)
   t.regex(
     request?.body.toString() ?? '',
-    /We could not take signals from 20\d\d-\d\d-\d\d \d\d:00 to \d\d:30 UTC\. These were expected then and are not heard since: nightly, weekly\. Please look yourself\./,
+    /Pings could not be received from 20\d\d-\d\d-\d\d \d\d:00 to \d\d:30 UTC\. These were expected then and are not heard since: nightly, weekly\. Please look yourself\./,
   )
   await eventually(
     'the project that wants none to be done with',

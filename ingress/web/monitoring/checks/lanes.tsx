@@ -36,16 +36,18 @@ export function Lanes(props: { runs: readonly LaneRun[]; gaps: readonly WindowTi
   const height = most * LANE
   const within = gaps.filter((gap) => gap.until > from && gap.from < end)
   const summary = most === 1 ? 'No two runs overlapped.' : `Runs overlapped: at most ${most} at once.`
-  const blind =
-    within.length === 0 ? '' : ` We could not take signals ${within.length === 1 ? 'once' : `${within.length} times`}.`
+  const outages =
+    within.length === 0
+      ? ''
+      : ` Pings could not be received ${within.length === 1 ? 'once' : `${within.length} times`}.`
   return (
     <>
       <h3>{most === 1 ? 'Runs' : 'Runs at the same time'}</h3>
-      <svg class="chart lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${summary}${blind}`}>
+      <svg class="chart lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${summary}${outages}`}>
         {within.map((gap) => (
           <path key={gap.from} class="hatch" d={hatchOf(xOf(gap.from), xOf(gap.until), height)}>
             <title>
-              We could not take signals from {clock(gap.from)} to {clock(gap.until)} UTC
+              Pings could not be received from {clock(gap.from)} to {clock(gap.until)} UTC
             </title>
           </path>
         ))}

@@ -106,28 +106,33 @@ export function Filters(props: {
           <a href={withQuery(context, { status: null, quiet: null, tag: null, q: null })}>Clear filters</a>
         </p>
       )}
-      {tags.length > 0 && (
-        <ul class="tags" aria-label="Tags">
-          {tags.map(({ tag, count, down }) => {
-            const isOn = filter.tags.includes(tag)
-            const wanted = isOn ? filter.tags.filter((one) => one !== tag) : [...filter.tags, tag]
-            return (
-              <li key={tag}>
-                <a
-                  class="tag"
-                  href={withQuery(context, { tag: wanted })}
-                  aria-current={isOn ? 'true' : undefined}
-                  title={down > 0 ? `${down} of ${count} down` : `${count} checks`}
-                >
-                  {down > 0 && <span class="dot" />}
-                  {tag} <small>{down > 0 ? `${down}/${count}` : count}</small>
-                </a>
-              </li>
-            )
-          })}
-        </ul>
-      )}
+      <Tags context={context} filter={filter} tags={tags} />
     </>
+  )
+}
+
+function Tags({ context, filter, tags }: { context: Context; filter: CheckFilter; tags: ListSummary['tags'] }) {
+  if (tags.length === 0) return null
+  return (
+    <ul class="tags" aria-label="Tags">
+      {tags.map(({ tag, count, down }) => {
+        const isOn = filter.tags.includes(tag)
+        const wanted = isOn ? filter.tags.filter((one) => one !== tag) : [...filter.tags, tag]
+        return (
+          <li key={tag}>
+            <a
+              class="tag"
+              href={withQuery(context, { tag: wanted })}
+              aria-current={isOn ? 'true' : undefined}
+              title={down > 0 ? `${down} of ${count} down` : `${count} checks`}
+            >
+              {down > 0 && <span class="dot" />}
+              {tag} <small>{down > 0 ? `${down}/${count}` : count}</small>
+            </a>
+          </li>
+        )
+      })}
+    </ul>
   )
 }
 

@@ -126,7 +126,7 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
   if (entry.kind === 'gap') {
     return (
       <span class="entry-what">
-        <span class="pill">blind</span> <span>{gapText(entry)}</span>
+        <span class="pill">outage on our side</span> <span>{gapText(entry)}</span>
       </span>
     )
   }
@@ -149,10 +149,10 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
   return <PingEntry entry={entry} path={path} line={showsBodies ? firstLine(entry.head) : ''} />
 }
 
-/** `We could not take signals for 30 min.` */
+/** `Pings could not be received for 30 min.` */
 function gapText({ at, until }: LogLine): string {
   if (until === null) return 'We cannot take signals since then. Nothing goes down until we can.'
-  return `We could not take signals for ${humanDuration(toSeconds(until - at))}.`
+  return `Pings could not be received for ${humanDuration(toSeconds(until - at))}.`
 }
 
 /** Shows a ping, the run that it ended, and the first line of its body. */

@@ -27,8 +27,8 @@ export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micr
     listenersOf(db, [check.id]),
   ])
   const ours = gaps.filter(({ listener, from: begin }) => listener === listeners.get(check.id) && begin < now)
-  const blind = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
-  return { spans: merged(spans), open, gaps: blind }
+  const coverageGaps = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
+  return { spans: merged(spans), open, gaps: coverageGaps }
 }
 
 /** Shows the signal that was expected during a gap, and the next one. Renders nothing while the check is down. */
@@ -38,7 +38,7 @@ export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTim
   return (
     <p>
       Unknown: expected at <Exact at={expectedAt} isNamed />,{' '}
-      {reason === 'GAP' ? 'when we were blind' : 'when we refused its ping'}.
+      {reason === 'GAP' ? 'during an outage on our side' : 'but its ping was refused because of an error on our side'}.
       {nextAt !== null && (
         <>
           {' '}

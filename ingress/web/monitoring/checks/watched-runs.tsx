@@ -72,5 +72,5 @@ const FLAGS: Readonly<Record<RunFlag, string>> = {
   OVERLAP: 'began while another one ran',
   SLOW: 'much slower than usual',
   OVERRUN: 'not done in time',
-  UNKNOWN: 'its end fell into a time in which we could not take signals',
+  UNKNOWN: 'its end fell into a time in which pings could not be received',
 }

@@ -121,7 +121,7 @@ function rowText({ kind, what, detail }: TimelineRow): string {
   if (kind === 'notification') return `${text('name')}: ${notificationLabel(what, text('state'), text('error'))}.`
   if (kind === 'gap') {
     const until = text('until').slice(0, 19).replace('T', ' ')
-    return `We could not take signals${until && ` until ${until} UTC`} (${text('cause')}).`
+    return `Pings could not be received${until && ` until ${until} UTC`} (${text('cause')}).`
   }
   if (kind === 'action') {
     const [by, more] = [text('by'), text('text') && `: ${text('text')}`]

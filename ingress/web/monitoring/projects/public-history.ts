@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { gapsSince, listenersOf } from '#shared/monitoring/availability/gap-store.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
@@ -44,6 +45,8 @@ export interface PublicHistory {
     outages: Outage[]
   }[]
   notes: StatusNote[]
+  /** since when pings of the shown checks cannot be received; null while they can */
+  outageSince: Micros | null
 }
 
 /** A history with the texts rendered from it, by their other inputs. */
@@ -102,7 +105,25 @@ export async function readPublicHistory(
       outages: outagesOf(flipsOfCheck, lookedBack, now, merged([...excluded, ...marked])),
     }
   })
-  return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }
+  const [notes, outageSince] = await Promise.all([
+    listStatusNotes(deps.db, page.projectId),
+    openOutage(
+      deps.db,
+      checks.map(({ id }) => id),
+      now,
+    ),
+  ])
+  return { now, shown, notes, outageSince }
+}
+
+/** Returns the beginning of the oldest open coverage gap of the listeners that these checks use; null without one. */
+async function openOutage(db: Knex, checkIds: readonly number[], now: Micros): Promise<Micros | null> {
+  // Includes open gaps that began before.
+  const open = (await gapsSince(db, now)).filter(({ until }) => until === null)
+  if (open.length === 0) return null
+  const listeners = new Set((await listenersOf(db, checkIds)).values())
+  const ours = open.filter(({ listener }) => listeners.has(listener)).map(({ from }) => from)
+  return ours.length === 0 ? null : Math.min(...ours)
 }
 
 /** Maintenance does not count as an outage. */

@@ -115,6 +115,12 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
         <StatusGlyph status={state.look} />
         {state.text}
       </p>
+      {history.outageSince !== null && (
+        <p class="notice">
+          Outage on our side: no pings are received since <Exact at={history.outageSince} isNamed />. The states below
+          are older.
+        </p>
+      )}
       {currentNotes(history).map((note) => (
         <section key={note.uuid} class={note.endedAt === null ? 'card note' : 'card note is-over'}>
           <h2>{note.title}</h2>
@@ -125,8 +131,12 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
         <PublicGroup key={name} name={name} members={members} lines={members.map((one) => lineOf.get(one) ?? '')} />
       ))}
       <p class="muted foot">
-        As of <Exact at={history.now} isNamed />. This page reads itself again every minute while it is open.{' '}
-        <a href={feed}>Feed</a>
+        {history.outageSince === null && (
+          <>
+            As of <Exact at={history.now} isNamed />.{' '}
+          </>
+        )}
+        This page is updated every minute. <a href={feed}>Feed</a>
       </p>
     </div>,
   )
