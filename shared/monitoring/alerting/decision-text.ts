@@ -21,12 +21,17 @@ export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { 
 }
 
 /** `Chat: Notified: it is still down.` or `Phone: Not notified (failed: Time-out), although it is still down.` */
-export function integrationText(channel: IntegrationOutcome, name: string): string {
+export function integrationText(
+  channel: IntegrationOutcome,
+  name: string,
+  decision: Pick<Decision, 'reason' | 'detail'>,
+): string {
   const { outcome, reason } = outcomeOf(channel)
+  const detail = reason === decision.reason ? decision.detail : {}
   const { delivery } = channel
   const isLost = outcome === 'notified' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
-  if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
-  const why = decisionText({ outcome: '', reason, detail: {} })
+  if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail })}`
+  const why = decisionText({ outcome: '', reason, detail })
   return `${name}: Not notified (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
 }
 

@@ -73,7 +73,7 @@ export function decisionView(decision: ShownDecision, names: ReadonlyMap<string,
       id: channel.id,
       ...outcomeOf(channel),
       delivery: channel.delivery,
-      text: integrationText(channel, names.get(channel.id) ?? 'A deleted integration'),
+      text: integrationText(channel, names.get(channel.id) ?? 'A deleted integration', decision),
     })),
   }
 }

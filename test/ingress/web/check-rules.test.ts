@@ -36,6 +36,7 @@ test.serial('a policy is assigned to a check, independently of its tags', async 
     match: '',
     position: '0',
     steps: '1',
+    draft_of: 'new',
     'steps[0].whom': 'own',
   })
   const policy = await app.db('alert_policies').where({ project_id: team.project.id }).first('id', 'uuid')
@@ -114,6 +115,8 @@ test.serial('the simulator compares a draft with the policies in force, for an i
   const path = `${base}/simulator`
   const tried = fieldsOf((await owner.post(path, { ...draft, try: 'on' })).text)
   t.like(tried, { ...draft, policy: 'draft' }, 'the fields of the form come along')
+  const back = fieldsOf((await owner.post(`${base}/policies/${tried.draft_of}`, { ...tried, do: 'draft' })).text)
+  t.like(back, draft, 'the draft is shown again')
   const requested = { ...draft, check, policy: 'draft', source: 'lines', lines: '03:00 ok\n03:10 fail\n03:30 success' }
   const { status, text } = await owner.post(path, requested)
   t.is(status, 200, text)

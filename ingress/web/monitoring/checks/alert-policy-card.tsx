@@ -129,5 +129,5 @@ function deliveredText(decision: ShownDecision, channel: ShownDecision['channels
   const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason
   if (isTheSame && delivery?.state === 'delivered') return `${name}: delivered`
   const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
-  return `${integrationText(channel, name)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
+  return `${integrationText(channel, name, decision)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
 }

@@ -79,6 +79,7 @@ async function save(context: FormContext, policy: StoredPolicy | null): Promise<
 
 /** @returns null if the form must be saved */
 function changedForm(state: PolicyFormState, wish: string): PolicyFormState | null {
+  if (wish === 'draft') return state
   const [, what, index] = /^(add-step|remove-step|add-hours)(?:-(\d))?$/.exec(wish) ?? []
   if (what === undefined) return null
   if (what === 'add-step') return withStep(state)

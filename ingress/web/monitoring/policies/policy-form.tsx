@@ -55,6 +55,7 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
         <Fields items={SELECTION} {...shown} />
         <h2 id="plan">Plan</h2>
         <input type="hidden" name="steps" value={steps.length} />
+        <input type="hidden" name="draft_of" value={policy?.uuid ?? 'new'} />
         {steps.map((_, index) => (
           <StepFields key={index} index={index} state={state} errors={errors} channels={channels} action={action} />
         ))}

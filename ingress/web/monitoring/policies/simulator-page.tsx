@@ -41,6 +41,7 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
     ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
     { value: 'none', label: 'no policy' },
   ]
+  const draftOf = requested.draft?.fields.find(([name]) => name === 'draft_of')?.[1]
   const chosen = options.find(({ value }) => value === requested.policy)?.label ?? 'no policy'
   return (
     <>
@@ -55,6 +56,13 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
         values={{ check: requested.check, policy: requested.policy, source: requested.source, lines: requested.lines }}
         submit="Simulate"
         cancel={`${base}/policies`}
+        more={
+          draftOf !== undefined && (
+            <button type="submit" name="do" value="draft" formAction={`${base}/policies/${draftOf}`} formNoValidate>
+              Back to draft
+            </button>
+          )
+        }
       >
         {requested.draft?.fields.map(([name, value], index) => (
           <input key={index} type="hidden" name={name} value={value} />
@@ -136,7 +144,7 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
                 {decision.channels.length > 0 && (
                   <ul>
                     {decision.channels.map((channel) => (
-                      <li key={channel.id}>{integrationText(channel, nameOf(channel.id))}</li>
+                      <li key={channel.id}>{integrationText(channel, nameOf(channel.id), decision)}</li>
                     ))}
                   </ul>
                 )}
