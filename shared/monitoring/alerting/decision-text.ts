@@ -24,7 +24,7 @@ export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { 
 export function integrationText(
   channel: IntegrationOutcome,
   name: string,
-  decision: Pick<Decision, 'reason' | 'detail'>,
+  decision: { reason: string; detail: Detail },
 ): string {
   const { outcome, reason } = outcomeOf(channel)
   const detail = reason === decision.reason ? decision.detail : {}

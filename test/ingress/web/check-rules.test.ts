@@ -36,7 +36,6 @@ test.serial('a policy is assigned to a check, independently of its tags', async 
     match: '',
     position: '0',
     steps: '1',
-    draft_of: 'new',
     'steps[0].whom': 'own',
   })
   const policy = await app.db('alert_policies').where({ project_id: team.project.id }).first('id', 'uuid')
@@ -107,6 +106,7 @@ test.serial('the simulator compares a draft with the policies in force, for an i
     match: 'prod',
     position: '0',
     steps: '1',
+    draft_of: 'new',
     'steps[0].whom': 'chosen',
     'steps[0].channels': chat.uuid,
     'steps[0].wait': '10',

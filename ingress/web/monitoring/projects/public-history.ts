@@ -121,7 +121,7 @@ async function openOutage(db: Knex, checkIds: readonly number[], now: Micros): P
   // Includes open gaps that began before.
   const open = (await gapsSince(db, now)).filter(({ until }) => until === null)
   if (open.length === 0) return null
-  const listeners = new Set((await listenersOf(db, checkIds)).values())
+  const listeners = new Set<string>((await listenersOf(db, checkIds)).values())
   const ours = open.filter(({ listener }) => listeners.has(listener)).map(({ from }) => from)
   return ours.length === 0 ? null : Math.min(...ours)
 }
