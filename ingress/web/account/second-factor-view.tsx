@@ -25,10 +25,21 @@ export function Factors(props: {
           <section class="card secret-once" aria-labelledby="codes-title">
             <h2 id="codes-title">Your recovery codes</h2>
             <p>
-              Each signs you in once when the phone or the passkey is gone. They are <b>not shown again</b>: keep them
-              where you keep your passwords.
+              Each code signs you in once when you have lost your phone or passkey. They are <b>not shown again</b>:
+              keep them where you keep your passwords.
             </p>
-            <CodeBlock text={secret} label="your ten codes" />
+            <div class="two-columns">
+              <CodeBlock text={secret} label="your ten codes" />
+            </div>
+            <p>
+              <a
+                class="button"
+                download="signalbox-recovery-codes.txt"
+                href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${secret}\n`)}`}
+              >
+                Download
+              </a>
+            </p>
           </section>
         )}
         <Totp context={context} base={base} isOn={factors.hasTotp} />

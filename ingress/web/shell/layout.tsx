@@ -52,7 +52,7 @@ export function renderPage(context: Context, frame: Frame, content: ComponentChi
 /** Resources that block the first paint: the browser requests them before it has read the page. */
 const FIRST_NEEDED = [
   `<${assets.style.path}>; rel=preload; as=style`,
-  `<${fonts[0]?.path}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
+  ...fonts.map(({ path }) => `<${path}>; rel=preload; as=font; type="font/woff2"; crossorigin`),
 ].join(', ')
 
 function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {

@@ -122,6 +122,7 @@ test.serial('a share link opens without an account, and not after it is revoked'
   await other.goto(link)
   t.true(await other.getByText(id).isVisible())
   await page.getByRole('button', { name: 'Revoke' }).click()
+  t.is(await page.evaluate(() => document.activeElement?.textContent), 'Cancel')
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('revoked', { exact: true }).waitFor()
   t.is((await other.reload())?.status(), 404)

@@ -69,6 +69,8 @@ function ask(question, form, submitter) {
   }
   dialog.returnValue = ''
   dialog.showModal()
+  // Enter must not confirm.
+  dialog.querySelector('[value=""]').focus()
 }
 
 /** `{selected}` in a question stands for what is ticked. */
