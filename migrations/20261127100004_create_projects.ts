@@ -29,6 +29,7 @@ export async function up(knex: Knex): Promise<void> {
       kind text NOT NULL,
       prefix text NOT NULL,
       digest bytea NOT NULL CONSTRAINT project_keys_digest_key UNIQUE,
+      folded_digest bytea,
       sealed text,
       created_at timestamptz NOT NULL DEFAULT now(),
       last_used_at timestamptz,
@@ -38,10 +39,13 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT project_keys_kind_check CHECK (kind IN ('rw', 'ro', 'ping'))
     );
     COMMENT ON COLUMN project_keys.digest IS 'HMAC-SHA-256 of the key under SECRET_KEY; the key is shown only once';
+    COMMENT ON COLUMN project_keys.folded_digest IS 'ping keys only: digest of the key in lower case, because mail programs change the case of addresses';
     COMMENT ON COLUMN project_keys.sealed IS 'ping keys only: the encrypted key, because pages show it in ping URLs';
     COMMENT ON COLUMN project_keys.created_by IS 'creator as named in the audit log; empty for older keys';
     CREATE INDEX project_keys_project_idx ON project_keys (project_id);
     COMMENT ON INDEX project_keys_project_idx IS 'lists the keys in the settings of a project';
+    CREATE INDEX project_keys_folded_digest_idx ON project_keys (folded_digest) WHERE folded_digest IS NOT NULL;
+    COMMENT ON INDEX project_keys_folded_digest_idx IS 'finds a ping key by the address of an e-mail ping in another case';
 
     CREATE TABLE quota_notices (
       project_id bigint CONSTRAINT quota_notices_pkey PRIMARY KEY CONSTRAINT quota_notices_project_fkey REFERENCES projects ON DELETE CASCADE,

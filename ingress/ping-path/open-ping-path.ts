@@ -1,7 +1,12 @@
 import type { Knex } from 'knex'
 import { openGeneration } from '#shared/contracts/ping-generations.ts'
 import { createCover, type ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
-import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
+import {
+  type FoundCheck,
+  findChecksByFoldedKey,
+  findChecksBySlug,
+  findChecksByUuid,
+} from '#shared/monitoring/pings/lookup-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../deps.ts'
 import { Batcher } from './batcher.ts'
@@ -32,7 +37,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
         const found = await findChecksByUuid(deps.db, uuids)
         return new Map([...found].map(([uuid, check]) => [uuid, decryptRules(check, deps.secrets)]))
       },
-      bySlug: (keys) => findBySlug(deps.db, deps.secrets, keys),
+      bySlug: (keys) => (kind === 'smtp' ? findByMailKey : findBySlug)(deps.db, deps.secrets, keys),
     },
     deps.config.checkCacheSeconds * 1000,
   )
@@ -46,7 +51,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   })
   const heartbeat = startHeartbeat(deps, kind, { cover, oldest: () => batcher.oldest() })
   const listener = startPingIngress(deps, kind)
-  const uses = startPingUses(deps)
+  const uses = startPingUses(deps, { ignoresCase: kind === 'smtp' })
   return {
     cache,
     batcher,
@@ -62,17 +67,36 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   }
 }
 
-/** A key may be digested under the present secret or the one before it. */
 async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
-  const pairs = keys.flatMap((key) => {
+  return toMatches(keys, await findChecksBySlug(db, pairsOf(keys, secrets.digests)), secrets)
+}
+
+/** Looks up keys of e-mail addresses: first as written, then without regard to case (docs/spec/monitoring.md#email-pings). */
+async function findByMailKey(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
+  const exact = await findBySlug(db, secrets, keys)
+  const others = keys.filter((key) => !exact.has(key))
+  if (others.length === 0) return exact
+  const pairs = pairsOf(others, (pingKey) => secrets.digests(pingKey.toLowerCase()))
+  return new Map([...exact, ...toMatches(others, await findChecksByFoldedKey(db, pairs), secrets)])
+}
+
+/** A key may be digested under the present secret or the one before it. */
+function pairsOf(keys: readonly string[], digestsOf: (pingKey: string) => Buffer[]) {
+  return keys.flatMap((key, pair) => {
     const separator = key.indexOf('/')
     const slug = key.slice(separator + 1)
-    return secrets.digests(key.slice(0, separator)).map((digest) => ({ key, digest, slug }))
+    return digestsOf(key.slice(0, separator)).map((digest) => ({ pair, digest, slug }))
   })
-  const found = await findChecksBySlug(db, pairs)
+}
+
+function toMatches(
+  keys: readonly string[],
+  found: ReadonlyMap<number, FoundCheck[]>,
+  secrets: Secrets,
+): Map<string, SlugMatch> {
   const matches = new Map<string, SlugMatch>()
-  for (const [index, { key }] of pairs.entries()) {
-    const checks = found.get(index) ?? []
+  for (const [pair, key] of keys.entries()) {
+    const checks = found.get(pair) ?? []
     const [check] = checks
     if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : decryptRules(check, secrets))
   }

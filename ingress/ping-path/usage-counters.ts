@@ -19,7 +19,10 @@ const MAX_GATHERED = 10_000
  * Collects uses for a second and stores them together, outside the ping path. If storing fails, the
  * error is logged and the counts are dropped: they are only displayed.
  */
-export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>): PingUsage {
+export function startPingUses(
+  deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>,
+  { ignoresCase }: { ignoresCase: boolean },
+): PingUsage {
   const known = new LRUCache<string, true>({ max: MAX_GATHERED, ttl: KEY_MS })
   const keys = new Set<string>()
   const limited = new Map<number, number>()
@@ -41,6 +44,7 @@ export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>)
     if (timer) clearTimeout(timer)
     timer = null
     const digests = [...keys].flatMap((key) => deps.secrets.digests(key))
+    const folded = ignoresCase ? [...keys].flatMap((key) => deps.secrets.digests(key.toLowerCase())) : []
     const counts = new Map(limited)
     const refused = new Map(unauthorised)
     unauthorised.clear()
@@ -48,7 +52,7 @@ export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>)
     limited.clear()
     writing = writing
       .then(async () => {
-        if (digests.length > 0) await touchPingKeys(deps.db, digests)
+        if (digests.length > 0) await touchPingKeys(deps.db, digests, folded)
         if (counts.size > 0) await countLimitedPings(deps.db, counts)
         if (refused.size > 0) await countSecretRefusals(deps.db, refused)
       })

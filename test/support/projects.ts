@@ -30,10 +30,16 @@ export async function addProject(deps: Deps, options: { checkLimit?: number } = 
   }
 }
 
-export async function addKey(deps: Deps, projectId: number, kind: KeyKind): Promise<string> {
-  const key = generateKey(kind, randomBytes)
+/** @param key a new one by default */
+export async function addKey(
+  deps: Deps,
+  projectId: number,
+  kind: KeyKind,
+  key = generateKey(kind, randomBytes),
+): Promise<string> {
   const digest = deps.secrets.digest(key)
-  await insertProjectKey(deps.db, { projectId, kind, prefix: keyPrefix(key), digest })
+  const folded = kind === 'ping' && { foldedDigest: deps.secrets.digest(key.toLowerCase()) }
+  await insertProjectKey(deps.db, { projectId, kind, prefix: keyPrefix(key), digest, ...folded })
   return key
 }
 

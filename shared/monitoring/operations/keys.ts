@@ -49,7 +49,10 @@ export async function storeNewKey(
     prefix: keyPrefix(key),
     digest: secrets.digest(key),
     ...attributes,
-    ...(kind === 'ping' && { sealed: secrets.seal('ping-key', key) }),
+    ...(kind === 'ping' && {
+      foldedDigest: secrets.digest(key.toLowerCase()),
+      sealed: secrets.seal('ping-key', key),
+    }),
   })
   return key
 }

@@ -152,7 +152,7 @@ export function isPreview(method: string, userAgent: string): boolean {
 export type MailTarget = { form: 'uuid'; uuid: string } | { form: 'slug'; pingKey: string; slug: string }
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
-const KEY_AND_SLUG = /^([A-Za-z0-9_-]{22})\+([a-z0-9_-]+)$/
+const KEY_AND_SLUG = /^([A-Za-z0-9_-]{1,64})\+([A-Za-z0-9_-]+)$/
 
 /**
  * Compares the domain first, case-insensitively, in both spellings of international names
@@ -165,7 +165,7 @@ export function parseMailAddress(address: string, pingDomain: string): MailTarge
   const mailbox = address.slice(0, at)
   if (UUID_4.test(mailbox)) return { form: 'uuid', uuid: mailbox.toLowerCase() }
   const [, pingKey, slug] = KEY_AND_SLUG.exec(mailbox) ?? []
-  return pingKey === undefined || slug === undefined ? 'invalid' : { form: 'slug', pingKey, slug }
+  return pingKey === undefined || slug === undefined ? 'invalid' : { form: 'slug', pingKey, slug: slug.toLowerCase() }
 }
 
 /** An address literal, for example `[127.0.0.1]`, has no ASCII form. */

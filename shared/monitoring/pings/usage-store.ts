@@ -1,14 +1,24 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Stores the use at most once a minute per key. */
-export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promise<void> {
+/**
+ * Stores that ping keys were used, at most once a minute each.
+ * @param digests of the keys
+ * @param foldedDigests of keys in lower case; those that several keys have are left out, as in findChecksByFoldedKey
+ */
+export async function touchPingKeys(
+  db: Knex,
+  digests: readonly Buffer[],
+  foldedDigests: readonly Buffer[],
+): Promise<void> {
   await execute(
     db,
     `UPDATE project_keys SET last_used_at = now()
-     WHERE digest = ANY(?::bytea[]) AND kind = 'ping' AND revoked_at IS NULL
+     WHERE (digest = ANY(?::bytea[]) OR folded_digest IN (
+         SELECT folded_digest FROM project_keys WHERE folded_digest = ANY(?::bytea[]) AND revoked_at IS NULL
+         GROUP BY folded_digest HAVING count(*) = 1)) AND kind = 'ping' AND revoked_at IS NULL
        AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
-    [[...digests]],
+    [[...digests], [...foldedDigests]],
   )
 }
 

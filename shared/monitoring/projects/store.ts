@@ -97,6 +97,8 @@ export async function insertProjectKey(
     kind: KeyKind
     prefix: string
     digest: Buffer
+    /** digest of a ping key in lower case, by which e-mail addresses find it */
+    foldedDigest?: Buffer
     sealed?: string
     name?: string
     createdBy?: string
@@ -104,9 +106,18 @@ export async function insertProjectKey(
 ): Promise<number> {
   const rows = await query<{ id: number }>(
     db,
-    `INSERT INTO project_keys (project_id, kind, prefix, digest, sealed, name, created_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-    [key.projectId, key.kind, key.prefix, key.digest, key.sealed ?? null, key.name ?? '', key.createdBy ?? ''],
+    `INSERT INTO project_keys (project_id, kind, prefix, digest, folded_digest, sealed, name, created_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+    [
+      key.projectId,
+      key.kind,
+      key.prefix,
+      key.digest,
+      key.foldedDigest ?? null,
+      key.sealed ?? null,
+      key.name ?? '',
+      key.createdBy ?? '',
+    ],
   )
   return first(rows).id
 }

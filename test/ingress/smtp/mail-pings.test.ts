@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
+import { eventually } from '../../support/eventually.ts'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
+import { addCheck, addKey, addProject } from '../../support/projects.ts'
 import { type MailProduct, openSmtpSession, startMail, withMailProject } from './mail-product.ts'
 
 let mail: MailProduct
@@ -59,6 +61,33 @@ test('a ping key and a slug address a check, in a domain of any case', async (t)
   const check = await mail.addCheck({ name: 'nightly', slug: 'nightly' })
   t.is(await sendRaw([`${mail.pingKey}+nightly@HC.Example.ORG`], 'Subject: a\r\n'), '250 OK')
   t.is((await mail.pings(check.id, 1))[0]?.type, 'success')
+})
+
+test('finds a check by key and slug in another case', async (t) => {
+  const check = await mail.addCheck({ name: 'weekly', slug: 'weekly' })
+  const own = await addKey(mail.deps, mail.projectId, 'ping', 'Abc-1')
+  t.is(await sendRaw([`${mail.pingKey.toUpperCase()}+WEEKLY@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${own.toLowerCase()}+Weekly@${MAIL_DOMAIN}`], 'Subject: b\r\n'), '250 OK')
+  t.is((await mail.pings(check.id, 2)).length, 2)
+  await eventually('the use of the key to be stored', async () => {
+    const [key] = await mail.db('project_keys').where({ digest: mail.deps.secrets.digest(own) })
+    return key?.last_used_at
+  })
+})
+
+test('matches ping keys that differ only in case exactly', async (t) => {
+  const [one, other] = [await addProject(mail.deps), await addProject(mail.deps)]
+  await addKey(mail.deps, one.project.id, 'ping', 'Twin-7')
+  await addKey(mail.deps, other.project.id, 'ping', 'TWIN-7')
+  const [first, second] = await Promise.all(
+    [one, other].map(({ project }) => addCheck(mail.deps, project.id, { name: 'job', slug: 'job' })),
+  )
+  for (const key of ['Twin-7', 'twin-7', 'tWIN-7', 'TWIN-7'])
+    t.is(await sendRaw([`${key}+job@${MAIL_DOMAIN}`], `Subject: ${key}\r\n`), '250 OK')
+  const subjects = async (check: { id: number } | undefined) =>
+    (await mail.pings(check?.id ?? 0, 1)).map(({ body }) => String(body).trim())
+  t.deepEqual(await subjects(second), ['Subject: TWIN-7'])
+  t.deepEqual(await subjects(first), ['Subject: Twin-7'])
 })
 
 test('every recipient gets its ping, once', async (t) => {

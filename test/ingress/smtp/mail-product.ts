@@ -18,6 +18,7 @@ interface RecordedPing {
 
 /** The product with its mail listener, and a project. */
 export interface MailProduct extends MailListener {
+  projectId: number
   pingKey: string
   addCheck(settings?: Partial<CheckSettings>): Promise<{ id: number; uuid: string; address: string }>
   /** the pings of a check, once there are `count` of them */
@@ -31,6 +32,7 @@ export async function withMailProject(product: MailListener): Promise<MailProduc
   const { deps, db } = product
   const { project, pingKey } = await addProject(deps)
   return Object.assign(product, {
+    projectId: project.id,
     pingKey,
     async addCheck(settings: Partial<CheckSettings> = {}) {
       const { id, uuid } = await addCheck(deps, project.id, settings)

@@ -1,19 +1,14 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { parseMailAddress } from '#shared/monitoring/pings/url.ts'
 
+const file = new URL('../../../vectors/mail-addresses.json', import.meta.url)
 const UUID = '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b'
 
-test('a uuid of version 4 in either case, or a ping key and a slug', (t) => {
-  t.deepEqual(parseMailAddress(`${UUID.toUpperCase()}@x.org`, 'x.org'), { form: 'uuid', uuid: UUID })
-  const pingKey = 'Ab-_5678901234567890xy'
-  t.deepEqual(parseMailAddress(`${pingKey}+db_backup-2@x.org`, 'x.org'), {
-    form: 'slug',
-    pingKey,
-    slug: 'db_backup-2',
-  })
-  for (const mailbox of [`${UUID}x`, `${pingKey}+`, `${pingKey}+UP`, `${pingKey}a+slug`, pingKey, 'postmaster', '']) {
-    t.is(parseMailAddress(`${mailbox}@x.org`, 'x.org'), 'invalid', mailbox)
-  }
+test('reads uuid, ping key and slug of an address without regard to case', (t) => {
+  const { domain, valid, invalid } = JSON.parse(readFileSync(file, 'utf8'))
+  for (const [mailbox, target] of valid) t.deepEqual(parseMailAddress(`${mailbox}@${domain}`, domain), target, mailbox)
+  for (const mailbox of invalid) t.is(parseMailAddress(`${mailbox}@${domain}`, domain), 'invalid', mailbox)
 })
 
 test('the domain goes first, without regard to case or spelling', (t) => {
