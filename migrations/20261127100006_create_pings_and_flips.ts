@@ -31,7 +31,7 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT pings_pkey PRIMARY KEY (check_id, slot)
     ) WITH (fillfactor = 80);
     COMMENT ON COLUMN pings.slot IS 'n modulo the log limit; a ping overwrites the oldest one (docs/adr/0002)';
-    COMMENT ON COLUMN pings.ignored IS 'reason why a ping changed nothing: source if its source is not counted, another reason with type ign, else NULL';
+    COMMENT ON COLUMN pings.ignored IS 'reason why a ping changed nothing or its body was not searched: source if its source is not counted, not-json, cut or no-member if the filter found no text in its body, another reason with type ign, else NULL';
 
     CREATE TABLE limited_pings (
       check_id bigint CONSTRAINT limited_pings_pkey PRIMARY KEY CONSTRAINT limited_pings_check_fkey REFERENCES checks ON DELETE CASCADE,

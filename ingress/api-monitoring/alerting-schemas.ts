@@ -74,6 +74,13 @@ export const rulesSchema = z
       .enum(['ignore'])
       .nullable()
       .describe('`ignore`: a GET or HEAD of a program that previews links changes nothing.'),
+    filter_json: z
+      .string()
+      .max(200)
+      .nullable()
+      .describe(
+        'JSON Pointer (RFC 6901), for example `/status`: with `filter_http_body` keywords are searched only in this member.',
+      ),
   })
   .meta({ id: 'Rules' })
 

@@ -31,6 +31,7 @@ const requestSchema = z
           kind: z.enum(['success', 'start', 'fail', 'log']),
           rid: z.uuid().nullish(),
           source: z.string().max(64).nullish(),
+          body: z.string().max(10_000).nullish().describe('A body, to which the keyword filters of the check apply.'),
         }),
       )
       .max(5_000)

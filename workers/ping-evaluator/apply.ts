@@ -162,7 +162,9 @@ async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], 
 
 /** A policy may wait for a number of failures. */
 function failedAgain({ pings, flips }: Evaluation): number[] {
-  const failed = pings.filter(({ type, ignored }) => type === 'fail' && ignored === null).map(({ checkId }) => checkId)
+  const failed = pings
+    .filter(({ type, ignored }) => type === 'fail' && ignored !== 'source')
+    .map(({ checkId }) => checkId)
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 

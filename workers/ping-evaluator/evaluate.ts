@@ -1,6 +1,12 @@
 import type { MailText } from '#shared/contracts/mail-text.ts'
 import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
-import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
+import {
+  classifyEmail,
+  classifyHttp,
+  type NoTextReason,
+  type SearchedText,
+  searchedText,
+} from '#shared/monitoring/checks/keywords.ts'
 import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
@@ -48,11 +54,12 @@ export async function evaluate(
       continue
     }
     const barred = barredBy(check, ping)
+    const searched = barred || ping.mail ? null : searchedText(check, ping.body)
     const kind = barred
       ? 'ign'
       : ping.mail
         ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
-        : classifyRequest(check, ping)
+        : classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText: searched?.bodyText ?? '' })
     const signal = { kind, at: ping.receivedAt, rid: ping.rid }
     const facts = ruleState.get(check.id)
     const outcome = facts
@@ -72,7 +79,11 @@ export async function evaluate(
       ua: ping.ua,
       rid: ping.rid,
       exitStatus: ping.exitStatus,
-      ignored: outcome.uncounted ? 'source' : outcome.type === 'ign' ? (barred ?? reasonOf(check, ping, kind)) : null,
+      ignored: outcome.uncounted
+        ? 'source'
+        : outcome.type === 'ign'
+          ? (barred ?? reasonOf(check, ping, kind, searched))
+          : (searched?.problem ?? null),
       body: ping.body,
       ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })
@@ -89,15 +100,16 @@ function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedP
   return (ruleBits & RULE_BITS.previews) !== 0 && isPreview(method, ua) ? 'preview' : null
 }
 
-function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
-  const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''
-  return classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
-}
-
-/** `kind` is the signal before the state of the check is considered. */
-function reasonOf(check: LockedCheck, ping: AcceptedPing, kind: PingType): IgnoredReason {
+/** @param kind signal of the ping before the state of the check is considered */
+function reasonOf(
+  check: LockedCheck,
+  ping: AcceptedPing,
+  kind: PingType,
+  searched: SearchedText | null,
+): IgnoredReason | NoTextReason {
   if (kind !== 'ign') return 'paused'
-  return !ping.mail && check.methods === 'POST' && ping.method !== 'POST' ? 'method' : 'keywords'
+  if (!ping.mail && check.methods === 'POST' && ping.method !== 'POST') return 'method'
+  return searched?.problem ?? 'keywords'
 }
 
 /** A mail whose text was deleted counts as one without text. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Policy, Severity } from './policy.ts'
-import { NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
+import { filterRulesOf, NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
 
 export interface StoredPolicy extends Policy {
   projectId: number
@@ -104,13 +104,14 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   sources: 'r.sources',
   ping_auth: 'r.ping_auth',
   previews: 'r.previews',
+  filter_json: "c.filter_rules->>'json'",
 })
 
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
   const rows = await query(
     db,
     typed`SELECT ${RULES_COLUMNS}
-     FROM check_rules r LEFT JOIN alert_policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
+     FROM check_rules r JOIN checks c ON c.id = r.check_id LEFT JOIN alert_policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
     [checkIds],
   )
   return new Map(rows.map(({ id, ...rules }) => [id, rules]))
@@ -141,6 +142,13 @@ export async function saveRules(
       jsonOrNull(auth),
       rules.previews,
     ],
+  )
+  // Read with each ping, so they are columns of the check.
+  await execute(
+    tx,
+    `UPDATE checks SET filter_rules = t.filter_rules FROM (SELECT ?::jsonb AS filter_rules) t
+     WHERE id = ? AND checks.filter_rules IS DISTINCT FROM t.filter_rules`,
+    [jsonOrNull(filterRulesOf(rules)), checkId],
   )
 }
 

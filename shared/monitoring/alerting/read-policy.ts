@@ -1,6 +1,8 @@
 import { ValidationError } from '../../errors.ts'
+import type { FilterRules } from '../checks/check.ts'
 import { MAX_CHANNELS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import { isJsonPointer } from '../checks/json-pointer.ts'
 import type { PingAuth } from '../pings/ping-secret.ts'
 import type { Parent, ParentsMode } from '../rules/parents.ts'
 import { type RunRule, readRunRule } from '../rules/run.ts'
@@ -144,6 +146,8 @@ export interface RuleFields {
   sources: SourceRule | null
   ping_auth: { mode: PingAuth['mode'] } | null
   previews: 'ignore' | null
+  /** JSON Pointer (docs/spec/monitoring.md#keyword-text) */
+  filter_json: string | null
 }
 
 export const NO_RULES: RuleFields = {
@@ -155,9 +159,10 @@ export const NO_RULES: RuleFields = {
   sources: null,
   ping_auth: null,
   previews: null,
+  filter_json: null,
 }
 
-const RULES = ['policy', 'severity', 'parents', 'parents_mode', 'run', 'sources', 'ping_auth', 'previews']
+const RULES = Object.keys(NO_RULES)
 
 export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
   const policy =
@@ -182,9 +187,21 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   const sources = kept(body.sources, current.sources, (it) => readSourceRule(it, `${path}sources`))
   const auth = kept(body.ping_auth, current.ping_auth, (it) => ({ mode: readPingAuth(it, `${path}ping_auth`).mode }))
   const previews = kept(body.previews, current.previews, (it) => readChoice(it, `${path}previews`, ['ignore']))
+  const json = kept(body.filter_json, current.filter_json, (it) => readPointer(it, `${path}filter_json`))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
   if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not a known member')
-  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews }
+  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews, filter_json: json }
+}
+
+/** Returns the rules that classify pings; null if none is set. */
+export function filterRulesOf({ filter_json: json }: Pick<RuleFields, 'filter_json'>): FilterRules | null {
+  return json === null ? null : { json }
+}
+
+function readPointer(value: JsonValue, path: string): string {
+  const pointer = readText(value, path, { max: 200 })
+  if (!isJsonPointer(pointer)) throw invalid(path, 'must be a JSON Pointer, for example /status')
+  return pointer
 }
 
 export function readPingAuth(value: JsonValue, path: string): { mode: PingAuth['mode']; overlap: number } {

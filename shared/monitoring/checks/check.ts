@@ -10,7 +10,16 @@ export type ShownStatus = StoredStatus | 'grace'
 export type CheckSchedule = SettingsOf<typeof SCHEDULE_FIELDS>
 
 /** Settings that classify pings (docs/spec/monitoring.md#keyword-filters). */
-export type CheckFilters = SettingsOf<typeof ACCEPTANCE_FIELDS> & SettingsOf<typeof KEYWORD_FIELDS>
+export type CheckFilters = SettingsOf<typeof ACCEPTANCE_FIELDS> &
+  SettingsOf<typeof KEYWORD_FIELDS> & {
+    /** the members `filter_...` of the rules; absent or null without them */
+    filterRules?: FilterRules | null
+  }
+
+export interface FilterRules {
+  /** JSON Pointer to the searched member of a request body; null: the whole body */
+  json: string | null
+}
 
 /** State that pings and time change (docs/spec/monitoring.md#check-state). */
 export interface CheckState {
@@ -29,6 +38,7 @@ export interface CheckState {
 }
 
 export interface Check extends CheckSettings, CheckState {
+  filterRules?: FilterRules | null
   /** internal; grows with creation, so it is the order of lists */
   id: number
   uuid: string

@@ -21,6 +21,7 @@ const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
   uuid: 'checks.uuid',
   ...timesColumns('checks'),
   ...settingColumns({ ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }, 'checks'),
+  filterRules: 'checks.filter_rules',
 })
 
 const LOCK_CHECKS = {

@@ -21,6 +21,7 @@ const CHECK_COLUMNS = columns<Check>({
   projectId: 'checks.project_id',
   badgeKey: 'checks.badge_key',
   ...SETTING_COLUMNS,
+  filterRules: 'checks.filter_rules',
   ...stateColumns('checks'),
 })
 

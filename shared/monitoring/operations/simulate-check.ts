@@ -73,7 +73,7 @@ export async function simulateCheck(
   const policy = await policyOf(db, project.id, check, body.policy)
   const windows = await windowsFor(db, project.id, body.windows, now)
   const span = spanOf(body, now)
-  const requested = readSimulationRequest(body)
+  const requested = readSimulationRequest(body, check)
   refuseUnknown(body, '', MEMBERS)
   if (isCounted) {
     await takeToken(db, `simulation:${project.id}`, PER_MINUTE, 'Only six simulations per minute are allowed.')

@@ -4,12 +4,13 @@ import { type Micros, microsOfDate } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
 import { invalid, isPresent, MUST_BE_INSTANT, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
 import { findRules } from '../alerting/policy-store.ts'
-import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
+import { filterRulesOf, NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
 import type { CheckSettings } from '../checks/fields.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import { classifyHttp, searchedText } from '../checks/keywords.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import { applySpec } from '../checks/settings.ts'
-import { BEGIN, type CheckMachine } from '../checks/state-machine.ts'
+import { BEGIN, type CheckMachine, type PingType } from '../checks/state-machine.ts'
 import { findCheck } from '../checks/store.ts'
 import { type CheckFlip, listFlipsOfChecks } from '../pages/status-history-store.ts'
 import { listPings } from '../pings/store.ts'
@@ -58,6 +59,7 @@ export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   return {
     ...settings,
     ...BEGIN,
+    filterRules: filterRulesOf(rules),
     ruleBits: (rules.run ? RULE_BITS.runs : 0) | (rules.sources ? RULE_BITS.sources : 0),
   }
 }
@@ -76,11 +78,13 @@ const MAX_EVENTS = 5_000
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 const KINDS = ['success', 'start', 'fail', 'log'] as const
 const MAX_SOURCE_LENGTH = 64
+const MAX_BODY_LENGTH = 10_000
 
 export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
 
-export function readSimulationRequest(body: JsonObject): Requested {
-  const events = isPresent(body.events) ? eventsOf(body.events) : null
+/** @throws ValidationError for the first invalid member */
+export function readSimulationRequest(body: JsonObject, check: CheckToSimulate): Requested {
+  const events = isPresent(body.events) ? eventsOf(body.events, freshCheck(check)) : null
   const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
   if (events && recorded) throw invalid('recorded', 'must not be given together with events')
   // A check that is only described has no log.
@@ -88,7 +92,8 @@ export function readSimulationRequest(body: JsonObject): Requested {
   return events ? { kind: 'events', events } : { kind: recorded ?? 'pings' }
 }
 
-function eventsOf(value: JsonValue): Played[] {
+/** The keyword filters apply to events with a body, as if each were a POST request. */
+function eventsOf(value: JsonValue, check: CheckMachine): Played[] {
   return readList(value, 'events', { max: MAX_EVENTS })
     .map((item, index) => {
       const path = `events[${index}]`
@@ -96,10 +101,17 @@ function eventsOf(value: JsonValue): Played[] {
       const rid = isPresent(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
       if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'must be a UUID')
       const source = isPresent(event.source) ? readText(event.source, `${path}.source`, { max: MAX_SOURCE_LENGTH }) : ''
+      const sent = isPresent(event.body) ? readText(event.body, `${path}.body`, { max: MAX_BODY_LENGTH }) : null
       const at = readInstant(event.at, `${path}.at`)
-      return { at, kind: readChoice(event.kind, `${path}.kind`, KINDS), rid, source, listener: 'http' as const }
+      const kind = readChoice(event.kind, `${path}.kind`, KINDS)
+      return { at, kind: sent === null ? kind : kindOf(check, kind, sent), rid, source, listener: 'http' as const }
     })
     .toSorted((a, b) => a.at - b.at)
+}
+
+function kindOf(check: CheckMachine, kind: (typeof KINDS)[number], body: string): PingType {
+  const { bodyText } = searchedText(check, Buffer.from(body))
+  return classifyHttp(check, { kind, method: 'POST', bodyText })
 }
 
 export function readInstant(value: JsonValue | undefined, path: string): Micros {

@@ -5,7 +5,7 @@ import type { Micros } from '../../time.ts'
 import type { Listener } from '../availability/unavailable.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import type { IgnoredReason } from '../pings/record-store.ts'
+import type { RecordedPing } from '../pings/record-store.ts'
 
 /** `gap`: the listener of the check was unavailable. */
 export type LogKind = 'ping' | 'flip' | 'notification' | 'gap'
@@ -25,7 +25,8 @@ export interface LogEntry extends LogCursor {
   ua: string | null
   rid: string | null
   exitStatus: number | null
-  ignored: IgnoredReason | null
+  /** of a ping that was ignored, or whose body had no text to search */
+  ignored: RecordedPing['ignored']
   hasBody: boolean | null
   /** null for mails and for requests without a body */
   head: Buffer | null
@@ -150,8 +151,8 @@ export interface PingDetails {
   ua: string
   rid: string | null
   exitStatus: number | null
-  ignored: IgnoredReason | null
-  /** its first bytes; null without a body */
+  ignored: RecordedPing['ignored']
+  /** its first bytes; null when nothing was sent with it */
   body: Buffer | null
   bodyBytes: number
 }

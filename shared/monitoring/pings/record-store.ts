@@ -5,6 +5,7 @@ import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { columns, execute, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import type { NoTextReason } from '../checks/keywords.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
@@ -22,8 +23,8 @@ export interface RecordedPing {
   ua: string
   rid: string | null
   exitStatus: number | null
-  /** reason why it changed nothing; null if it changed the check */
-  ignored: IgnoredReason | null
+  /** reason why it changed nothing, or why the filter found no text in its body; else null */
+  ignored: IgnoredReason | NoTextReason | null
   body: Buffer | null
   /** id of the row of ping_bodies with its body; only for large mails */
   storedBody?: string

@@ -136,7 +136,15 @@ test("a check names its policy and severity; others' policies are not found", as
   const { project, call, post } = await someone()
   const other = await someone()
   const check = await addCheck(app.deps, project.id)
-  const FREE = { parents: [], parents_mode: 'any', run: null, sources: null, ping_auth: null, previews: null }
+  const FREE = {
+    parents: [],
+    parents_mode: 'any',
+    run: null,
+    sources: null,
+    ping_auth: null,
+    previews: null,
+    filter_json: null,
+  }
   const path = `/checks/${check.uuid}/rules`
   t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })
   const { id } = jsonOf(await post('/policies/', { name: 'x', steps: [{}] }))

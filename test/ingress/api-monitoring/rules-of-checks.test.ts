@@ -19,6 +19,7 @@ const NONE = {
   sources: null,
   ping_auth: null,
   previews: null,
+  filter_json: null,
 }
 
 const jsonOf = (answer: Answer) => z.record(z.string(), z.unknown()).parse(anyJson(answer))

@@ -35,6 +35,11 @@ test('the page of an ignored ping shows why it was ignored', async (t) => {
   for (const [reason, settings, request] of [
     ['only POST counts for this check', { post_only: '1' }, {}],
     ['it held none of the keywords', { filter_http_body: '1', success_kw: 'done' }, { method: 'POST', body: 'what' }],
+    [
+      'its JSON lacks the member that is searched for keywords',
+      { filter_http_body: '1', filter_json: '/status', success_kw: 'done' },
+      { method: 'POST', body: '{"state":"done"}' },
+    ],
     ['the check was paused, to be resumed by hand', { manual_resume: '1' }, {}],
   ] as const) {
     const uuid = await addCheck(owner, team, settings)

@@ -10,6 +10,7 @@ import { CodeBlock, Copyable } from '../../shell/basics.tsx'
 import { dayName, everyText, humanDuration, inZone } from '../../shell/format.ts'
 import { KindIcon } from '../../shell/icons.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
+import { filterSentence } from './filter-text.ts'
 import { percentUp } from './scale.ts'
 import { nextTimes, scheduleText } from './schedule-text.ts'
 import { snippets } from './snippets.ts'
@@ -51,6 +52,7 @@ export function PingInstructions(props: { check: Check; base: string; pingKey: s
 function countedText(check: Check): string {
   const requests = check.methods === 'POST' ? 'POST request' : 'request'
   if (!check.filterHttpBody) return `Any ${requests} counts as success.`
+  if (check.filterRules) return `${filterSentence(check, check.filterRules)}.`
   const otherwise = check.filterDefaultFail ? 'any other is a failure' : 'any other is ignored'
   const success =
     check.successKw === ''
@@ -195,20 +197,21 @@ export function FilterRules({ check }: { check: Check }) {
   const places = [
     ...(check.filterSubject ? ['subjects of mails'] : []),
     ...(check.filterBody ? ['bodies of mails'] : []),
-    ...(check.filterHttpBody ? ['bodies of requests'] : []),
+    ...(check.filterHttpBody && !check.filterRules ? ['bodies of requests'] : []),
   ]
   const words = [
     ['failure', check.failureKw],
     ['success', check.successKw],
     ['start', check.startKw],
   ].filter(([, text]) => text !== '')
-  if (places.length === 0 && check.methods === '' && !check.manualResume) return null
+  if (places.length === 0 && !check.filterHttpBody && check.methods === '' && !check.manualResume) return null
   return (
     <section class="card" aria-labelledby="rules">
       <h2 id="rules">Rules</h2>
       <ul>
         {check.methods === 'POST' && <li>Only POST requests count; others are recorded and ignored.</li>}
         {check.manualResume && <li>While paused, pings are ignored.</li>}
+        {check.filterHttpBody && check.filterRules && <li>{filterSentence(check, check.filterRules)}.</li>}
         {places.length > 0 && (
           <li>
             Looks in {places.join(' and ')}:{' '}

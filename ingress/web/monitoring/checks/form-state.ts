@@ -1,4 +1,5 @@
 import { ValidationError } from '#shared/errors.ts'
+import { NO_RULES, type RuleFields } from '#shared/monitoring/alerting/read-policy.ts'
 import {
   CHECK_FIELDS,
   type CheckField,
@@ -11,6 +12,7 @@ import {
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { slugify } from '#shared/monitoring/checks/slug.ts'
 import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
+import { rulesOf } from '#shared/monitoring/operations/rules.ts'
 import { field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
 
@@ -27,13 +29,23 @@ const PLAIN_TEXTS = namesOf('text', { ...IDENTITY_FIELDS, ...KEYWORD_FIELDS })
 const TEXTS = [...PLAIN_TEXTS, 'kind', 'schedule', 'tz']
 const DURATIONS = namesOf('seconds', CHECK_FIELDS)
 const FLAGS = namesOf('flag', CHECK_FIELDS)
+/** Inputs that are rules of the check. */
+const RULE_TEXTS = ['filter_json'] as const
+type FormRules = Pick<RuleFields, (typeof RULE_TEXTS)[number]>
 
 function namesOf(type: CheckField['type'], fields: FieldGroup): string[] {
   return Object.values(fields).flatMap((field) => (field.api === null || field.type !== type ? [] : [field.api]))
 }
 
-export function stateOf(settings: CheckSettings, channels: readonly string[]): CheckFormState {
-  const values: Record<string, string> = { kind: settings.kind === 'simple' ? 'simple' : 'schedule' }
+export function stateOf(
+  settings: CheckSettings,
+  channels: readonly string[],
+  rules: FormRules = NO_RULES,
+): CheckFormState {
+  const values: Record<string, string> = {
+    kind: settings.kind === 'simple' ? 'simple' : 'schedule',
+    filter_json: rules.filter_json ?? '',
+  }
   const flags = new Set(settings.methods === 'POST' ? ['post_only'] : [])
   for (const [name, { api, type }] of entriesOf(CHECK_FIELDS)) {
     const value = settings[name]
@@ -54,11 +66,13 @@ export function stateOf(settings: CheckSettings, channels: readonly string[]): C
  * Returns the submitted form with all errors. Parses each member separately, because the API stops at the first error.
  */
 export function stateOfForm(form: URLSearchParams, error: ValidationError): CheckFormState {
-  const names = [...TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
+  const names = [...TEXTS, ...RULE_TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
   const errors = new Map([errorOf(error)])
   for (const [name, value] of Object.entries(bodyOf(form, false))) {
     try {
-      parseSpec(Object.assign(Object.create(null), { [name]: value }))
+      const member: JsonObject = Object.assign(Object.create(null), { [name]: value })
+      parseSpec(member)
+      rulesOf(member)
     } catch (wrong) {
       if (!(wrong instanceof ValidationError)) throw wrong
       const [field, text] = errorOf(wrong)
@@ -81,19 +95,23 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   start_kw: 'list of words',
   success_kw: 'list of words',
   failure_kw: 'list of words',
+  filter_json: 'JSON member',
 }
 
 /** Translates an error of the API to the labels of the form. */
 function errorOf(error: ValidationError): [name: string, text: string] {
-  const text = error.message.replace(/^json validation error: /, '')
+  const text = error.message.replace(/^json validation error: (?:rules\.)?/, '')
   const name = /^\w+/.exec(text)?.[0] ?? ''
   if (!isField(name)) return [name, text]
   const problem = text.slice(name.length).replace('does not match pattern', 'has characters that it may not')
   return [name, `The ${SUBJECTS[name] ?? LABELS.get(name)}${problem}.`]
 }
 
-/** Returns the sent form as a request of the management API, whose rules validate it. */
-export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
+/**
+ * Returns the sent form as a request of the management API, whose rules validate it.
+ * @param rules the stored ones; only members that differ are sent, because most checks have no rules
+ */
+export function bodyOf(form: URLSearchParams, isNew: boolean, rules: FormRules = NO_RULES): JsonObject {
   const body: JsonObject = Object.create(null)
   for (const name of PLAIN_TEXTS) body[name] = field(form, name)
   if (isNew && body.slug === '') body.slug = slugify(field(form, 'name')).slice(0, 100)
@@ -105,10 +123,16 @@ export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   for (const name of FLAGS) body[name] = form.has(name)
   body.methods = form.has('post_only') ? 'POST' : ''
   body.channels = form.getAll('channel').join(',')
+  const changed = Object.entries(rulesOfForm(form)).filter(([name, value]) => value !== Reflect.get(rules, name))
+  if (changed.length > 0) body.rules = Object.assign(Object.create(null), Object.fromEntries(changed))
   return body
+}
+
+function rulesOfForm(form: URLSearchParams): FormRules {
+  return { filter_json: field(form, 'filter_json') || null }
 }
 
 /** Returns whether an input has this name and shows its own error. */
 export function isField(name: string): boolean {
-  return TEXTS.includes(name) || DURATIONS.includes(name)
+  return TEXTS.includes(name) || DURATIONS.includes(name) || RULE_TEXTS.some((rule) => rule === name)
 }

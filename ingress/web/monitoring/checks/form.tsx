@@ -187,6 +187,16 @@ function Filters({ values, errorOf, flags }: Part & { flags: ReadonlySet<string>
           <CheckBox name="filter_body" isChecked={flags.has('filter_body')} label="bodies of mails" />
           <CheckBox name="filter_http_body" isChecked={flags.has('filter_http_body')} label="bodies of HTTP requests" />
         </div>
+        <TextField
+          label="JSON member"
+          name="filter_json"
+          value={values.filter_json}
+          error={errorOf('filter_json')}
+          isMono
+          maxLength={200}
+          placeholder="/status"
+          hint="A JSON Pointer: in bodies of HTTP requests the words are searched only in this member. Empty: in the whole body."
+        />
         <Keywords values={values} errorOf={errorOf} />
         <CheckBox
           name="filter_default_fail"

@@ -216,5 +216,8 @@ export const ignoredLabels = {
   secret: 'mails cannot contain the ping secret that the check requires',
   preview: 'it was the preview of a link',
   source: 'its source is not counted',
+  'not-json': 'its body is not JSON, so no keyword was searched',
+  cut: 'its body is longer than the limit, so no keyword was searched',
+  'no-member': 'its JSON lacks the member that is searched for keywords',
 } as const
 export const pingLabel = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

@@ -62,7 +62,14 @@ export function PingView(props: {
           )}
         </nav>
       </div>
-      {ping.ignored !== null && <p>{`This ping was ignored: ${ignoredLabels[ping.ignored]}.`}</p>}
+      {ping.ignored !== null && (
+        <p>
+          {ping.type === 'ign' || ping.ignored === 'source'
+            ? 'This ping was ignored: '
+            : 'The URL or the default decided: '}
+          {ignoredLabels[ping.ignored]}.
+        </p>
+      )}
       <div class="ping-grid">
         <section class="card ping-body" aria-labelledby="body">
           <div class="card-head">

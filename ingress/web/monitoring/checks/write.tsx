@@ -1,4 +1,5 @@
 import { ValidationError } from '#shared/errors.ts'
+import { findRules } from '#shared/monitoring/alerting/policy-store.ts'
 import { listTags } from '#shared/monitoring/badges/store.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
@@ -29,7 +30,9 @@ export function checkWritePages(pages: Pages): void {
   pages.post('/projects/:project/checks', create)
   pages.get('/checks/:check/edit', async (context) => {
     const workspace = await requireCheckPage(context, 'edit')
-    await showEdit(context, workspace, stateOf(workspace.check, workspace.check.integrationIds))
+    const { check } = workspace
+    const rules = await findRules(context.deps.db, check.id)
+    await showEdit(context, workspace, stateOf(check, check.integrationIds, rules))
   })
   pages.post('/checks/:check/edit', edit)
 }
@@ -39,7 +42,7 @@ async function create(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { project, session } = workspace
   try {
-    const input = { project, body: bodyOf(form, true), slugFromName: false }
+    const input = { project, body: bodyOf(form, true), slugFromName: false, takesRules: true }
     const { check } = await createCheck(deps.db, personOf(context, session), input, deps)
     redirect(context, `/checks/${check.uuid}?done=check-created`)
   } catch (error) {
@@ -53,7 +56,8 @@ async function edit(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { check, project, session } = workspace
   try {
-    const input = { project, id: check.id, uuid: check.uuid, body: bodyOf(form, false), slugFromName: false }
+    const body = bodyOf(form, false, await findRules(deps.db, check.id))
+    const input = { project, id: check.id, uuid: check.uuid, body, slugFromName: false, takesRules: true }
     await updateCheck(deps.db, personOf(context, session), input, deps)
     redirect(context, `/checks/${check.uuid}?done=check-saved`)
   } catch (error) {

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { htmlToLines, htmlToText } from '#shared/monitoring/checks/html-text.ts'
-import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
+import { isJsonPointer } from '#shared/monitoring/checks/json-pointer.ts'
+import { classifyEmail, classifyHttp, decodeBodyText, searchedText } from '#shared/monitoring/checks/keywords.ts'
 import { aCheck } from './factory.ts'
 
 const filters = { filterHttpBody: true, failureKw: 'ERROR, FATAL', successKw: 'OK,all done', startKw: 'BEGIN' }
@@ -81,4 +83,29 @@ test('the text of an HTML mail is read line by line, its cells apart, with one e
     <div><div><table><tr><td>rows</td><td>12&nbsp;&amp;
     3</td></tr></table></div></div>a<br>b<blockquote>c</blockquote>1 < 2`
   t.is(htmlToLines(html), 'Backup\n\nrows 12 & 3\n\na\nb\nc\n1 < 2')
+})
+
+const { pointers, cases } = JSON.parse(
+  readFileSync(new URL('../../../vectors/filter-json.json', import.meta.url), 'utf8'),
+)
+
+test('searches only the JSON member that the pointer names', (t) => {
+  for (const pointer of pointers.valid) t.true(isJsonPointer(pointer), pointer)
+  for (const pointer of pointers.invalid) t.false(isJsonPointer(pointer), pointer)
+  for (const [pointer, body, bodyText, problem] of cases) {
+    const check = aCheck({ ...filters, filterRules: { json: pointer } })
+    t.deepEqual(searchedText(check, Buffer.from(body)), { bodyText, problem }, `${pointer} in ${body}`)
+  }
+})
+
+test('finds no text in JSON that is longer than 10,000 bytes', (t) => {
+  const check = aCheck({ ...filters, filterRules: { json: '/status' } })
+  const ofLength = (length: number) => Buffer.from(`{"status":"OK","pad":"${'x'.repeat(length - 24)}"}`)
+  t.is(ofLength(10_000).length, 10_000)
+  t.deepEqual(searchedText(check, ofLength(10_000)), { bodyText: 'OK', problem: null })
+  for (const body of [ofLength(10_001), ofLength(10_001).subarray(0, 10_000)])
+    t.deepEqual(searchedText(check, body), { bodyText: '', problem: 'cut' })
+  const deep = Buffer.from(`{"status":${'['.repeat(4_990)}${']'.repeat(4_990)}}`)
+  t.is(searchedText(check, deep).bodyText.length, 9_980)
+  t.deepEqual(searchedText(aCheck({ filterRules: { json: '/status' } }), ofLength(50)), { bodyText: '', problem: null })
 })
