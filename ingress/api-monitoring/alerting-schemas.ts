@@ -81,6 +81,12 @@ export const rulesSchema = z
       .describe(
         'JSON Pointer (RFC 6901), for example `/status`: with `filter_http_body` keywords are searched only in this member.',
       ),
+    filter_else: z
+      .enum(['url'])
+      .nullable()
+      .describe(
+        '`url`: without a keyword the URL decides; a mail counts as success. null: `filter_default_fail` decides.',
+      ),
   })
   .meta({ id: 'Rules' })
 

@@ -105,6 +105,7 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   ping_auth: 'r.ping_auth',
   previews: 'r.previews',
   filter_json: "c.filter_rules->>'json'",
+  filter_else: "c.filter_rules->>'else'",
 })
 
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {

@@ -148,6 +148,8 @@ export interface RuleFields {
   previews: 'ignore' | null
   /** JSON Pointer (docs/spec/monitoring.md#keyword-text) */
   filter_json: string | null
+  /** docs/spec/monitoring.md#keyword-filters */
+  filter_else: 'url' | null
 }
 
 export const NO_RULES: RuleFields = {
@@ -160,6 +162,7 @@ export const NO_RULES: RuleFields = {
   ping_auth: null,
   previews: null,
   filter_json: null,
+  filter_else: null,
 }
 
 const RULES = Object.keys(NO_RULES)
@@ -188,14 +191,18 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   const auth = kept(body.ping_auth, current.ping_auth, (it) => ({ mode: readPingAuth(it, `${path}ping_auth`).mode }))
   const previews = kept(body.previews, current.previews, (it) => readChoice(it, `${path}previews`, ['ignore']))
   const json = kept(body.filter_json, current.filter_json, (it) => readPointer(it, `${path}filter_json`))
+  const otherwise = kept(body.filter_else, current.filter_else, (it) => readChoice(it, `${path}filter_else`, ['url']))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
   if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not a known member')
-  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews, filter_json: json }
+  const filters = { filter_json: json, filter_else: otherwise }
+  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews, ...filters }
 }
 
+type FilterFields = Pick<RuleFields, 'filter_json' | 'filter_else'>
+
 /** Returns the rules that classify pings; null if none is set. */
-export function filterRulesOf({ filter_json: json }: Pick<RuleFields, 'filter_json'>): FilterRules | null {
-  return json === null ? null : { json }
+export function filterRulesOf({ filter_json: json, filter_else: otherwise }: FilterFields): FilterRules | null {
+  return json === null && otherwise === null ? null : { json, else: otherwise }
 }
 
 function readPointer(value: JsonValue, path: string): string {

@@ -19,6 +19,8 @@ export type CheckFilters = SettingsOf<typeof ACCEPTANCE_FIELDS> &
 export interface FilterRules {
   /** JSON Pointer to the searched member of a request body; null: the whole body */
   json: string | null
+  /** decides for a request without a keyword; null: filterDefaultFail */
+  else: 'url' | null
 }
 
 /** State that pings and time change (docs/spec/monitoring.md#check-state). */

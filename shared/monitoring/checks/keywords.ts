@@ -46,21 +46,28 @@ export function classifyHttp(
   ping: { kind: SignalKind; method: string; bodyText: string },
 ): PingType {
   if (check.methods === 'POST' && ping.method !== 'POST') return 'ign'
-  return check.filterHttpBody ? classifyText(check, ping.bodyText) : ping.kind
+  if (!check.filterHttpBody) return ping.kind
+  return typeByKeyword(check, ping.bodyText) ?? otherwise(check, ping.kind)
 }
 
 /** Success unless a mail filter is on (docs/spec/monitoring.md#keyword-text). */
 export function classifyEmail(check: CheckFilters, mail: { subject: string; textPieces: readonly string[] }): PingType {
   if (!check.filterSubject && !check.filterBody) return 'success'
   const pieces = [...(check.filterSubject ? [mail.subject] : []), ...(check.filterBody ? mail.textPieces : [])]
-  return classifyText(check, pieces.join('\n'))
+  return typeByKeyword(check, pieces.join('\n')) ?? otherwise(check, 'success')
 }
 
-function classifyText(check: CheckFilters, text: string): PingType {
+/** @param urlKind the type that the URL requests; a mail counts as success */
+function otherwise(check: CheckFilters, urlKind: SignalKind): PingType {
+  if (check.filterRules?.else === 'url') return urlKind
+  return check.filterDefaultFail ? 'fail' : 'ign'
+}
+
+function typeByKeyword(check: CheckFilters, text: string): PingType | null {
   if (containsKeyword(text, check.failureKw)) return 'fail'
   if (containsKeyword(text, check.successKw)) return 'success'
   if (containsKeyword(text, check.startKw)) return 'start'
-  return check.filterDefaultFail ? 'fail' : 'ign'
+  return null
 }
 
 /** Keywords are case-sensitive substrings. A comma separates them, so it cannot be part of one. */

@@ -75,6 +75,14 @@ test('applies the keyword filters to simulated events with a body', async (t) =>
   )
 })
 
+test('takes the type of the URL for a body without a keyword', async (t) => {
+  const { ping, recorded } = await filtered(KEYWORDS, { filter_json: '/status', filter_else: 'url' })
+  for (const end of ['', '/start', '/fail', '/log', '/0', '/7']) await ping(end, '{"status":"pending"}')
+  await ping('/fail')
+  await ping('', '{"status":"firing"}')
+  t.deepEqual(await recorded(), ['success', 'start', 'fail', 'log', 'success', 'fail', 'fail not-json', 'fail'])
+})
+
 test('refuses a text that is not a JSON Pointer', async (t) => {
   const { uuid, post } = await filtered(KEYWORDS, {})
   for (const filter_json of ['', 'status', '/~2', 5, `/${'x'.repeat(200)}`]) {
@@ -82,4 +90,6 @@ test('refuses a text that is not a JSON Pointer', async (t) => {
     t.is(answer.status, 400)
     t.regex(answer.text, /json validation error: rules\.filter_json (?:must|has)/)
   }
+  const wrong = await post(`/checks/${uuid}`, { rules: { filter_else: 'fail' } })
+  t.regex(wrong.text, /json validation error: rules\.filter_else must be url/)
 })

@@ -144,6 +144,7 @@ test("a check names its policy and severity; others' policies are not found", as
     ping_auth: null,
     previews: null,
     filter_json: null,
+    filter_else: null,
   }
   const path = `/checks/${check.uuid}/rules`
   t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })

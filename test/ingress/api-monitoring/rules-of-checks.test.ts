@@ -20,6 +20,7 @@ const NONE = {
   ping_auth: null,
   previews: null,
   filter_json: null,
+  filter_else: null,
 }
 
 const jsonOf = (answer: Answer) => z.record(z.string(), z.unknown()).parse(anyJson(answer))

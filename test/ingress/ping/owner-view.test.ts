@@ -48,6 +48,16 @@ test('the page of an ignored ping shows why it was ignored', async (t) => {
     t.true((await owner.get(`/checks/${uuid}`)).text.includes(reason), reason)
     t.true((await owner.get(`/checks/${uuid}/pings/1`)).text.includes(`ignored: ${reason}`), reason)
   }
+  const filters = { filter_http_body: '1', filter_json: '/status', filter_else: '1', failure_kw: 'firing' }
+  const hooked = await addCheck(owner, team, filters)
+  t.true(
+    (await owner.get(`/checks/${hooked}`)).text.includes(
+      'Fails if /status contains &quot;firing&quot;; otherwise the URL decides.',
+    ),
+  )
+  const form = (await owner.get(`/checks/${hooked}/edit`)).text
+  t.regex(form, /name="filter_json" value="\/status"/)
+  t.regex(form, /name="filter_else"[^>]* checked/)
   const uuid = await addCheck(owner, team)
   await send(app.url, `/ping/${uuid}`)
   t.false((await owner.get(`/checks/${uuid}`)).text.includes('ignored'))

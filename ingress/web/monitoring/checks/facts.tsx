@@ -216,7 +216,7 @@ export function FilterRules({ check }: { check: Check }) {
           <li>
             Looks in {places.join(' and ')}:{' '}
             {words.map(([kind, text]) => `${kind} on “${text}”`).join(', ') || 'no words'}; else{' '}
-            {check.filterDefaultFail ? 'a failure' : 'ignored'}.
+            {check.filterRules?.else === 'url' ? 'a success' : check.filterDefaultFail ? 'a failure' : 'ignored'}.
           </li>
         )}
       </ul>

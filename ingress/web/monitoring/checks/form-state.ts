@@ -31,7 +31,7 @@ const DURATIONS = namesOf('seconds', CHECK_FIELDS)
 const FLAGS = namesOf('flag', CHECK_FIELDS)
 /** Inputs that are rules of the check. */
 const RULE_TEXTS = ['filter_json'] as const
-type FormRules = Pick<RuleFields, (typeof RULE_TEXTS)[number]>
+type FormRules = Pick<RuleFields, 'filter_json' | 'filter_else'>
 
 function namesOf(type: CheckField['type'], fields: FieldGroup): string[] {
   return Object.values(fields).flatMap((field) => (field.api === null || field.type !== type ? [] : [field.api]))
@@ -47,6 +47,7 @@ export function stateOf(
     filter_json: rules.filter_json ?? '',
   }
   const flags = new Set(settings.methods === 'POST' ? ['post_only'] : [])
+  if (rules.filter_else === 'url') flags.add('filter_else')
   for (const [name, { api, type }] of entriesOf(CHECK_FIELDS)) {
     const value = settings[name]
     if (api === null || type === 'choice') continue
@@ -81,7 +82,7 @@ export function stateOfForm(form: URLSearchParams, error: ValidationError): Chec
   }
   return {
     values: Object.fromEntries(names.map((name) => [name, form.get(name) ?? ''])),
-    flags: new Set([...FLAGS, 'post_only'].filter((name) => form.has(name))),
+    flags: new Set([...FLAGS, 'post_only', 'filter_else'].filter((name) => form.has(name))),
     channels: new Set(form.getAll('channel')),
     errors,
   }
@@ -129,7 +130,7 @@ export function bodyOf(form: URLSearchParams, isNew: boolean, rules: FormRules =
 }
 
 function rulesOfForm(form: URLSearchParams): FormRules {
-  return { filter_json: field(form, 'filter_json') || null }
+  return { filter_json: field(form, 'filter_json') || null, filter_else: form.has('filter_else') ? 'url' : null }
 }
 
 /** Returns whether an input has this name and shows its own error. */

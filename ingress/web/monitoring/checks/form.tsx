@@ -204,6 +204,12 @@ function Filters({ values, errorOf, flags }: Part & { flags: ReadonlySet<string>
           label="Without any of these words it is a failure"
           hint="Otherwise it is ignored."
         />
+        <CheckBox
+          name="filter_else"
+          isChecked={flags.has('filter_else')}
+          label="Without any of these words the URL decides"
+          hint="Success, start, failure, note or exit status, as without a filter. A mail is a success. Overrides the box above."
+        />
       </div>
     </details>
   )

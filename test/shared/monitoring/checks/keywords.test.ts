@@ -93,13 +93,13 @@ test('searches only the JSON member that the pointer names', (t) => {
   for (const pointer of pointers.valid) t.true(isJsonPointer(pointer), pointer)
   for (const pointer of pointers.invalid) t.false(isJsonPointer(pointer), pointer)
   for (const [pointer, body, bodyText, problem] of cases) {
-    const check = aCheck({ ...filters, filterRules: { json: pointer } })
+    const check = aCheck({ ...filters, filterRules: { json: pointer, else: null } })
     t.deepEqual(searchedText(check, Buffer.from(body)), { bodyText, problem }, `${pointer} in ${body}`)
   }
 })
 
 test('finds no text in JSON that is longer than 10,000 bytes', (t) => {
-  const check = aCheck({ ...filters, filterRules: { json: '/status' } })
+  const check = aCheck({ ...filters, filterRules: { json: '/status', else: null } })
   const ofLength = (length: number) => Buffer.from(`{"status":"OK","pad":"${'x'.repeat(length - 24)}"}`)
   t.is(ofLength(10_000).length, 10_000)
   t.deepEqual(searchedText(check, ofLength(10_000)), { bodyText: 'OK', problem: null })
@@ -107,5 +107,18 @@ test('finds no text in JSON that is longer than 10,000 bytes', (t) => {
     t.deepEqual(searchedText(check, body), { bodyText: '', problem: 'cut' })
   const deep = Buffer.from(`{"status":${'['.repeat(4_990)}${']'.repeat(4_990)}}`)
   t.is(searchedText(check, deep).bodyText.length, 9_980)
-  t.deepEqual(searchedText(aCheck({ filterRules: { json: '/status' } }), ofLength(50)), { bodyText: '', problem: null })
+  t.deepEqual(searchedText(aCheck({ filterRules: { json: '/status', else: null } }), ofLength(50)), {
+    bodyText: '',
+    problem: null,
+  })
+})
+
+test('lets the URL decide only if no keyword matches', (t) => {
+  const vectors = JSON.parse(readFileSync(new URL('../../../vectors/filter-else.json', import.meta.url), 'utf8'))
+  for (const [settings, kind, method, bodyText, becomes] of vectors.requests) {
+    const check = aCheck({ ...vectors.check, ...settings })
+    t.is(classifyHttp(check, { kind, method, bodyText }), becomes, `${kind} ${method} ${bodyText}`)
+  }
+  for (const [settings, subject, becomes] of vectors.mails)
+    t.is(classifyEmail(aCheck({ ...vectors.check, ...settings }), { subject, textPieces: [] }), becomes, subject)
 })
