@@ -28,9 +28,11 @@ export async function up(knex: Knex): Promise<void> {
       exit_status smallint,
       body bytea,
       ignored text,
+      subject text,
       CONSTRAINT pings_pkey PRIMARY KEY (check_id, slot)
     ) WITH (fillfactor = 80);
     COMMENT ON COLUMN pings.slot IS 'n modulo the log limit; a ping overwrites the oldest one (docs/adr/0002)';
+    COMMENT ON COLUMN pings.subject IS 'decoded subject of a mail whose body is stored, at most 200 characters; NULL for HTTP';
     COMMENT ON COLUMN pings.ignored IS 'reason why a ping changed nothing or its body was not searched: source if its source is not counted, not-json, cut or no-member if the filter found no text in its body, another reason with type ign, else NULL';
 
     CREATE TABLE limited_pings (

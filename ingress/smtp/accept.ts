@@ -103,7 +103,11 @@ export function createMailListener(
           ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
           rid: null,
           body: contents.body,
-          mail: { text: contents.text, storedBody: contents.storedBody },
+          mail: {
+            text: contents.text,
+            storedBody: contents.storedBody,
+            ...(contents.text === null && { subject: text.subject }),
+          },
         }
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {

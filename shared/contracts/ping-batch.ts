@@ -10,10 +10,13 @@ import type { SignalKind } from './signal-kind.ts'
  *      method, ua, rid, body, mail?, source?], ...]}
  *
  * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
- * twice is recognised (ping_streams). Pings are arrays, because names would be most of the bytes. `body` is base64 or
- * null. `mail` is `[[subject, ...pieces] | null, id | null]`: the text for keywords, and the row of a large mail.
- * Readers ignore unknown elements at the end. A reader from before `mail` records an e-mail ping as a success without
- * its body, so deploy the workers before the SMTP listener.
+ * twice is recognised by one comparison (ping_streams). Pings are arrays, because their names would be most of the
+ * bytes. `body` is base64 or null; an e-mail ping carries its whole message, or the id of the row that holds it.
+ *
+ * Readers take what they know from the front and ignore what follows. `mail`, `[[subject, ...pieces] | null, id | null, subject?]`,
+ * was added at the end: a reader from before it records an e-mail ping as a success without its body, so the workers
+ * are deployed before the SMTP listener. A reader that knows it reads messages without it as before. `source`, the name of
+ * the machine that reports, was added after it, with null for `mail` where there is none.
  */
 export const PING_BATCH_VERSION = 1
 
@@ -40,6 +43,8 @@ export interface AcceptedMail {
   text: MailText | null
   /** the row of ping_bodies with the whole message; null if `body` contains it */
   storedBody: string | null
+  /** beginning of the subject; only if `text` is null */
+  subject?: string
 }
 
 export interface PingBatch {
@@ -80,8 +85,9 @@ function encodePing(ping: AcceptedPing): unknown[] {
     ping.body === null ? null : ping.body.toString('base64'),
   ]
   if (ping.mail) {
-    const { text, storedBody } = ping.mail
-    fields.push([text === null ? null : [text.subject, ...text.pieces], storedBody])
+    const { text, storedBody, subject } = ping.mail
+    const rest = subject === undefined ? [] : [subject]
+    fields.push([text === null ? null : [text.subject, ...text.pieces], storedBody, ...rest])
   }
   if (ping.source !== undefined) fields.push(...(ping.mail ? [] : [null]), ping.source)
   return fields
@@ -150,11 +156,11 @@ function decodePing(fields: unknown): AcceptedPing {
 
 function decodeMail(fields: unknown): AcceptedMail {
   if (!Array.isArray(fields) || fields.length < 2) throw new MalformedBatchError('WRONG_SHAPE')
-  const [text, storedBody] = fields
+  const [text, storedBody, shortSubject] = fields
   if (!(storedBody === null || (typeof storedBody === 'string' && isUuid(storedBody)))) {
     throw new MalformedBatchError('WRONG_SHAPE')
   }
-  if (text === null) return { text, storedBody }
+  if (text === null) return { text, storedBody, ...(typeof shortSubject === 'string' && { subject: shortSubject }) }
   if (!Array.isArray(text) || !text.every((piece) => typeof piece === 'string')) {
     throw new MalformedBatchError('WRONG_SHAPE')
   }

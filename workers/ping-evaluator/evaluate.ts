@@ -1,5 +1,5 @@
 import type { MailText } from '#shared/contracts/mail-text.ts'
-import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
+import type { AcceptedMail, AcceptedPing } from '#shared/contracts/ping-batch.ts'
 import {
   classifyEmail,
   classifyHttp,
@@ -12,6 +12,7 @@ import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
 import type { NextOccurrence } from '#shared/monitoring/checks/status.ts'
 import type { NewFlip } from '#shared/monitoring/flips/store.ts'
+import { listedSubject } from '#shared/monitoring/pings/mail-text.ts'
 import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'
 import { isPreview } from '#shared/monitoring/pings/url.ts'
 import { applyRules, type RuleState } from '#shared/monitoring/rules/rule-state.ts'
@@ -85,7 +86,7 @@ export async function evaluate(
           ? (barred ?? reasonOf(check, ping, kind, searched))
           : (searched?.problem ?? null),
       body: ping.body,
-      ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
+      ...(ping.mail ? mailMembers(ping.mail, ping.body) : null),
     })
   }
   return { pings: recorded, flips, changed: [...changed], late: [...late], dropped, turns: turns.count() }
@@ -112,7 +113,14 @@ function reasonOf(
   return searched?.problem ?? 'keywords'
 }
 
-/** A mail whose text was deleted counts as one without text. */
+/** The subject is a part of the body, so it is stored only with the body. */
+function mailMembers({ text, storedBody, subject }: AcceptedMail, body: Buffer | null) {
+  if (body === null && storedBody === null) return null
+  const listed = text ? listedSubject(text.subject) : subject
+  return { ...(storedBody !== null && { storedBody }), ...(listed !== undefined && { subject: listed }) }
+}
+
+/** Classifies a mail. A mail whose text was deleted counts as one without text. */
 export function classifyMail(check: LockedCheck, text: MailText | null): PingType {
   return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }

@@ -30,6 +30,8 @@ export interface LogEntry extends LogCursor {
   hasBody: boolean | null
   /** null for mails and for requests without a body */
   head: Buffer | null
+  /** of a mail whose body is stored; may be empty */
+  subject: string | null
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
   reason: string | null
@@ -56,6 +58,7 @@ const LOG_ENTRY_COLUMNS = columns<LogEntry>({
   ignored: 'ignored',
   hasBody: '"hasBody"',
   head: 'head',
+  subject: 'subject',
   fromStatus: '"fromStatus"',
   toStatus: '"toStatus"',
   reason: 'reason',
@@ -95,22 +98,22 @@ export async function listCheckLog(
     typed`SELECT ${LOG_ENTRY_COLUMNS} FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
                rid, exit_status AS "exitStatus", ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
-               CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
+               CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head, subject,
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "integrationName",
                NULL AS "integrationKind", NULL::uuid AS "integrationUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
         FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
-       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
+       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea, NULL,
                from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL, NULL
         FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
        UNION ALL
-       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
+       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea, NULL,
                NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error, NULL
         FROM notifications n JOIN integrations c ON c.id = n.integration_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
        UNION ALL
        (SELECT g.from_at, 'gap', lpad(g.id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL::bytea, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, g.until_at
+               NULL::bytea, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, g.until_at
         FROM coverage_gaps g JOIN checks c ON c.id = ?
         WHERE g.listener = ? AND g.kind <> 'detection' AND g.shards & ?::bigint <> 0 AND ?::boolean
           AND coalesce(g.until_at, 'infinity') > c.created_at ${untilUnavailable} ORDER BY g.from_at DESC, g.id DESC LIMIT ?)

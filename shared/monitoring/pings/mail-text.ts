@@ -38,13 +38,33 @@ export interface PackedText {
   carried: MailText | null
   /** null if carried */
   stored: Uint8Array | null
+  /** as in the log of the check */
+  subject: string
 }
 
 /** Carries the text if its JSON has at most `carriedBytes`. */
 export async function packMailText(input: { raw: Uint8Array; carriedBytes: number }): Promise<PackedText> {
   const text = await readMailText(input.raw)
   const stored = Buffer.from(JSON.stringify([text.subject, ...text.pieces]))
-  return stored.length <= input.carriedBytes ? { carried: text, stored: null } : { carried: null, stored }
+  const subject = listedSubject(text.subject)
+  return stored.length <= input.carriedBytes
+    ? { carried: text, stored: null, subject }
+    : { carried: null, stored, subject }
+}
+
+const LISTED_CHARACTERS = 200
+/** Characters that change the direction of the text around them. */
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Returns a subject for lists: one line of at most 200 characters, without control and direction characters. */
+export function listedSubject(subject: string): string {
+  // A long subject is cut first, because the sender decides its length.
+  const beginning = subject
+    .slice(0, LISTED_CHARACTERS * 10)
+    .toWellFormed()
+    .replaceAll(DIRECTION, '')
+  const line = beginning.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return [...line].slice(0, LISTED_CHARACTERS).join('')
 }
 
 /**

@@ -28,6 +28,8 @@ export interface RecordedPing {
   body: Buffer | null
   /** id of the row of ping_bodies with its body; only for large mails */
   storedBody?: string
+  /** only for mails whose body is stored */
+  subject?: string
 }
 
 /** Messages of one channel to one shard are numbered from 1 and applied in order. */
@@ -147,16 +149,25 @@ export function recordPings(
   const stored: RecordedPing[] = []
   const first: RecordedPing[] = []
   const others: RecordedPing[] = []
+  const mails: RecordedPing[] = []
   for (const ping of pings) {
     if (ping.storedBody !== undefined) stored.push(ping)
+    else if (ping.subject !== undefined) mails.push(ping)
     else if (expectFree && ping.n <= logLimit) first.push(ping)
     else others.push(ping)
   }
   if (first.length > 0) run.later(ADD_PINGS, carriedColumns(first, logLimit))
   if (others.length > 0) run.later(RECORD_PINGS, carriedColumns(others, logLimit))
+  if (mails.length > 0)
+    run.later(RECORD_MAILS, [...carriedColumns(mails, logLimit), mails.map(({ subject = null }) => subject)])
   // One statement each: copying a body may take a second, and statements have a time limit.
   for (const ping of stored)
-    run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
+    run.later(RECORD_STORED_BODY, [
+      ...columnsOf([ping], logLimit),
+      ping.storedBody ?? null,
+      [ping.ignored],
+      [ping.subject ?? null],
+    ])
 }
 
 export function isSlotTaken(error: unknown): boolean {
@@ -200,28 +211,36 @@ const OVERWRITE = `
   ON CONFLICT (check_id, slot) DO UPDATE SET n = excluded.n, type = excluded.type, at = excluded.at,
     scheme = excluded.scheme, remote_addr = excluded.remote_addr, method = excluded.method, ua = excluded.ua,
     rid = excluded.rid, exit_status = excluded.exit_status, body = excluded.body,
-    ignored = excluded.ignored`
+    ignored = excluded.ignored, subject = excluded.subject`
+
+const SELECTED = `check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status`
 
 const INSERT_PINGS = `
     INSERT INTO pings (${COLUMNS})
-    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body,
-           ignored
-    FROM ${UNNESTED}, $12::bytea[], $13::text[]) AS t(${COLUMNS})`
+    SELECT ${SELECTED}, body, ignored FROM ${UNNESTED}, $12::bytea[], $13::text[]) AS t(${COLUMNS})`
 
 const ADD_PINGS: Prepared = { name: 'add-pings', text: INSERT_PINGS }
 
 const RECORD_PINGS: Prepared = { name: 'record-pings', text: `${INSERT_PINGS} ${OVERWRITE}` }
+
+const RECORD_MAILS: Prepared = {
+  name: 'record-mails',
+  text: `
+    INSERT INTO pings (${COLUMNS}, subject)
+    SELECT ${SELECTED}, body, ignored, subject
+    FROM ${UNNESTED}, $12::bytea[], $13::text[], $14::text[]) AS t(${COLUMNS}, subject) ${OVERWRITE}`,
+}
 
 /** The body is moved between the tables inside the database. If the row is missing, the ping has no body. */
 const RECORD_STORED_BODY: Prepared = {
   name: 'record-stored-body',
   text: `
     WITH moved AS (DELETE FROM ping_bodies WHERE id = $12::uuid RETURNING body)
-    INSERT INTO pings (${COLUMNS})
-    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status,
-           (SELECT body FROM moved), ignored
-    FROM ${UNNESTED}, $13::text[])
-      AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, ignored) ${OVERWRITE}`,
+    INSERT INTO pings (${COLUMNS}, subject)
+    SELECT ${SELECTED}, (SELECT body FROM moved), ignored, CASE WHEN EXISTS (SELECT FROM moved) THEN subject END
+    FROM ${UNNESTED}, $13::text[], $14::text[])
+      AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, ignored, subject)
+    ${OVERWRITE}`,
 }
 
 /** Oldest number first. */

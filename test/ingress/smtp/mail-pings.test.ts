@@ -44,6 +44,7 @@ test('a mail is a success ping, recorded with its sender and stored whole', asyn
     ua: 'Email from backup@example.org',
     remoteAddr: '127.0.0.1',
     rid: null,
+    subject: 'Done ✓',
   })
   t.regex(String(ping?.body), /^From: Backup <backup@example.org>\r\n[\s\S]*report.txt[\s\S]*\r\n$/)
   const [row] = await mail.db('checks').select('status').where({ id: check.id })
@@ -226,6 +227,7 @@ test.serial(
       [plain, filtered, missing].map(async ({ id }) => {
         const [ping] = await mail.pings(id, 1)
         t.is(ping?.body?.toString(), body.slice(0, 100_000))
+        t.is(ping?.subject, 'large')
         return ping?.type
       }),
     )

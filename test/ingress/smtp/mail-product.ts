@@ -14,6 +14,7 @@ interface RecordedPing {
   ua: string
   rid: string | null
   body: Buffer | null
+  subject: string | null
 }
 
 /** The product with its mail listener, and a project. */
@@ -41,7 +42,7 @@ export async function withMailProject(product: MailListener): Promise<MailProduc
     async pings(checkId: number, count: number) {
       return await eventually(`${count} pings of check ${checkId}`, async () => {
         const rows: RecordedPing[] = await db('pings')
-          .select('n', 'type', 'scheme', 'remote_addr as remoteAddr', 'method', 'ua', 'rid', 'body')
+          .select('n', 'type', 'scheme', 'remote_addr as remoteAddr', 'method', 'ua', 'rid', 'body', 'subject')
           .where({ check_id: checkId })
           .orderBy('n')
         return rows.length >= count && rows

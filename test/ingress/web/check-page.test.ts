@@ -31,6 +31,7 @@ const ping = (id: number, type: LogEntry['type'], rid: string | null = null): Lo
   ignored: null,
   hasBody: false,
   head: null,
+  subject: null,
   fromStatus: null,
   toStatus: null,
   reason: null,

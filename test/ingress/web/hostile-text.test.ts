@@ -23,9 +23,9 @@ test.before(async () => {
   await fetch(`${app.url}/ping/${check}`, { method: 'POST', body: markup, headers: { 'user-agent': markup } })
   await eventually('the ping', async () => await app.deps.db('pings').first('n'))
   await app.deps.db.raw(
-    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body)
-     SELECT id, 2, 2, 'success', now(), 'email', '', ?, ? FROM checks WHERE uuid = ?`,
-    [markup, Buffer.from(mail), check],
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body, subject)
+     SELECT id, 2, 2, 'success', now(), 'email', '', ?, ?, ? FROM checks WHERE uuid = ?`,
+    [markup, Buffer.from(mail), markup, check],
   )
   await app.deps.db.raw('UPDATE checks SET n_pings = 2 WHERE uuid = ?', [check])
   await owner.post(`/projects/${team.project.uuid}/status-page`, { title: markup, tags: '' }, '/account')
@@ -49,6 +49,24 @@ for (const [index, path] of pages.entries())
     t.false(text.includes('<script>alert'))
     t.false(text.includes('<img src=x'))
   })
+
+test('the log shows the subject of a mail, or that it is empty', async (t) => {
+  const uuid = await addCheck(owner, team)
+  for (const [n, subject] of [
+    [1, 'Backup of "db" finished'],
+    [2, ''],
+  ] as const)
+    await app.deps.db.raw(
+      `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body, subject)
+       SELECT id, ?::int, ?::int, 'success', now(), 'email', '', 'Email from a@example.com', 'x', ? FROM checks WHERE uuid = ?`,
+      [n, n, subject, uuid],
+    )
+  await app.deps.db.raw('UPDATE checks SET n_pings = 2 WHERE uuid = ?', [uuid])
+  const { text } = await owner.get(`/checks/${uuid}`)
+  t.regex(text, /Backup of &quot;db&quot; finished/)
+  t.regex(text, /\(no subject\)/)
+  t.regex(text, /Email from a@example\.com/)
+})
 
 test('the public page shows markup as text, and contains no address for pings', async (t) => {
   const page = await app.deps.db('status_pages').first('token')

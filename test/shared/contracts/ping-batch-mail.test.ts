@@ -22,7 +22,7 @@ const stored: AcceptedPing = {
   ...request,
   scheme: 'email',
   method: '',
-  mail: { text: null, storedBody: '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b' },
+  mail: { text: null, storedBody: '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b', subject: 'large' },
 }
 const carried: AcceptedPing = {
   ...request,

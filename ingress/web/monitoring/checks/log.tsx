@@ -146,7 +146,12 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
       </span>
     )
   }
-  return <PingEntry entry={entry} path={path} line={showsBodies ? firstLine(entry.head) : ''} />
+  return <PingEntry entry={entry} path={path} line={showsBodies ? lineOf(entry) : ''} />
+}
+
+/** Returns the subject of a mail, or the first line of another body. */
+function lineOf({ head, subject }: LogLine): string {
+  return subject === null ? firstLine(head) : subject || '(no subject)'
 }
 
 /** `Pings could not be received for 30 min.` */
@@ -155,7 +160,7 @@ function gapText({ at, until }: LogLine): string {
   return `Pings could not be received for ${humanDuration(toSeconds(until - at))}.`
 }
 
-/** Shows a ping, the run that it ended, and the first line of its body. */
+/** Shows one ping, the run that it ended, if any, and its subject or the first line of its body. */
 function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: string }) {
   const n = Number(entry.id)
   return (

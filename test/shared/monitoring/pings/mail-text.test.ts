@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { readMailText } from '#shared/monitoring/pings/mail-text.ts'
+import { listedSubject, readMailText } from '#shared/monitoring/pings/mail-text.ts'
 
+const file = new URL('../../../vectors/mail-subjects.json', import.meta.url)
 const read = (...lines: string[]) => readMailText(Buffer.from(lines.join('\r\n')))
 
 test('a mail of one plain part, a missing subject being empty', async (t) => {
@@ -109,4 +111,15 @@ test('hostile mails are read without failing, in time linear to their size', asy
     const { pieces } = await readMailText(Buffer.from(raw))
     t.true(pieces.length <= 1, what)
   }
+})
+
+test('lists a subject in one line of 200 characters without control characters', async (t) => {
+  const { subjects } = JSON.parse(readFileSync(file, 'utf8'))
+  for (const [header, listed] of subjects) {
+    const { subject } = await read(...header, '', 'text')
+    t.is(listedSubject(subject), listed, header.join())
+  }
+  t.is(listedSubject('x'.repeat(5_000)), 'x'.repeat(200))
+  t.is(listedSubject('😀'.repeat(5_000)), '😀'.repeat(200))
+  t.is(listedSubject(`${' \u202e'.repeat(300)}a\ud800b`), 'a\ufffdb')
 })
