@@ -36,6 +36,7 @@ export async function up(knex: Knex): Promise<void> {
       deadline_extended_at timestamptz,
       rule_bits smallint NOT NULL DEFAULT 0,
       filter_rules jsonb,
+      early_seconds integer NOT NULL DEFAULT 0,
       CONSTRAINT checks_kind_check CHECK (kind IN ('simple', 'cron', 'oncalendar')),
       CONSTRAINT checks_methods_check CHECK (methods IN ('', 'POST')),
       CONSTRAINT checks_status_check CHECK (status IN ('new', 'up', 'down', 'paused'))
@@ -43,6 +44,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN checks.deadline_extended_at IS 'end of the last coverage gap with an expected ping; counts as a success for deadlines only';
     COMMENT ON COLUMN checks.rule_bits IS 'bit mask of the rules that affect the status: 1 runs, 2 sources, 4 previews, 8 ping secret; 0 if plain';
     COMMENT ON COLUMN checks.filter_rules IS 'keyword rules of the check: json is the pointer to the searched member, else is url if the URL decides without a keyword; NULL without any; read with each ping';
+    COMMENT ON COLUMN checks.early_seconds IS 'a ping this long before an occurrence of the schedule counts for it';
     CREATE INDEX checks_project_idx ON checks (project_id, id);
     COMMENT ON INDEX checks_project_idx IS 'lists the checks of a project by creation order';
     CREATE INDEX checks_project_name_idx ON checks (project_id, lower(name), id);

@@ -87,6 +87,9 @@ export const rulesSchema = z
       .describe(
         '`url`: without a keyword the URL decides; a mail counts as success. null: `filter_default_fail` decides.',
       ),
+    early: seconds(0, 86_400)
+      .nullable()
+      .describe('A ping this long before an occurrence of a cron or OnCalendar schedule counts for it. 0 by default.'),
   })
   .meta({ id: 'Rules' })
 

@@ -2,14 +2,15 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
+import type { StoredStatus } from '../checks/check.ts'
 import { settingColumns } from '../checks/columns-store.ts'
 import { SCHEDULE_FIELDS } from '../checks/fields.ts'
-import { type Finish, MAX_FINISHES } from './failures.ts'
+import { type FailingCheck, type Finish, MAX_FINISHES } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { AlertNotification } from './incident.ts'
 
-export interface AlertedCheck extends CheckSchedule {
+/** The fields of a check that the alerter needs. */
+export interface AlertedCheck extends FailingCheck {
   id: number
   uuid: string
   projectId: number
@@ -28,6 +29,9 @@ const ALERTED_CHECK_COLUMNS = columns<AlertedCheck>({
   tags: 'tags',
   status: 'status',
   ...settingColumns(SCHEDULE_FIELDS, 'checks'),
+  earlySeconds: 'early_seconds',
+  lastPing: microsOf('last_ping'),
+  lastDuration: 'last_duration_us',
   hasFlip: `id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')}`,
 })
 

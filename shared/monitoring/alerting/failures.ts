@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { CheckSchedule } from '../checks/check.ts'
+import type { CheckSchedule, CheckState } from '../checks/check.ts'
+import { countedAt } from '../checks/early.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
 export interface Finish {
@@ -8,6 +9,9 @@ export interface Finish {
 }
 
 export const MAX_FINISHES = 64
+
+/** `lastDuration` is that of the finish at `lastPing`. */
+export type FailingCheck = CheckSchedule & Partial<Pick<CheckState, 'lastPing' | 'lastDuration'>>
 
 export interface FailureCount {
   have: number
@@ -23,12 +27,12 @@ export interface FailureCount {
  * A run that overran counts once, unless an occurrence was missed since that finish. `finishes` are oldest first.
  */
 export function countFailures(
-  check: CheckSchedule,
+  check: FailingCheck,
   finishes: readonly Finish[],
   { need, of, downAt, now }: { need: number; of: number | null; downAt: Micros; now: Micros },
 ): FailureCount {
   const last = finishes.at(-1)
-  const { missed, nextAt } = last ? missesSince(check, last.at, now) : { missed: [], nextAt: null }
+  const { missed, nextAt } = last ? missesSince(check, sinceOf(check, last), now) : { missed: [], nextAt: null }
   const isOverrun = missed.length === 0 && (last?.ok ?? true) && downAt <= now && downAt > (last?.at ?? 0)
   const events: Finish[] = [
     ...finishes,
@@ -47,6 +51,12 @@ export function countFailures(
   }
 }
 
+/** The run of the newest finish was measured only if the check still has its length. */
+function sinceOf(check: FailingCheck, { at }: Finish): Micros {
+  return countedAt(check, { at, duration: check.lastPing === at ? (check.lastDuration ?? null) : null }, nextOccurrence)
+}
+
+/** Returns the missed deadlines after a finish, at most MAX_FINISHES + 1, and the next deadline. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []

@@ -1,7 +1,7 @@
 import type { Micros } from '../../time.ts'
-import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
+import type { StoredStatus } from '../checks/check.ts'
 import type { FlipReason } from '../notifications/notification.ts'
-import type { Finish } from './failures.ts'
+import type { FailingCheck, Finish } from './failures.ts'
 import type { Plan, Severity } from './policy.ts'
 
 export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
@@ -122,7 +122,8 @@ export interface AlertNotification {
 }
 
 export interface Facts {
-  check: CheckSchedule & { id: number; projectId: number; status: StoredStatus }
+  check: FailingCheck & { id: number; projectId: number; status: StoredStatus }
+  /** the flip to process; null when only time has passed */
   flip: { id: number; at: Micros; to: 'up' | 'down'; reason: FlipReason } | null
   /** times of flips between up and down, including this one; only for policies with a flapping rule */
   recentFlips: readonly Micros[]

@@ -106,6 +106,7 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   previews: 'r.previews',
   filter_json: "c.filter_rules->>'json'",
   filter_else: "c.filter_rules->>'else'",
+  early: 'c.early_seconds',
 })
 
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
@@ -147,9 +148,10 @@ export async function saveRules(
   // Read with each ping, so they are columns of the check.
   await execute(
     tx,
-    `UPDATE checks SET filter_rules = t.filter_rules FROM (SELECT ?::jsonb AS filter_rules) t
-     WHERE id = ? AND checks.filter_rules IS DISTINCT FROM t.filter_rules`,
-    [jsonOrNull(filterRulesOf(rules)), checkId],
+    `UPDATE checks SET filter_rules = t.filter_rules, early_seconds = t.early_seconds
+     FROM (SELECT ?::jsonb AS filter_rules, ?::int AS early_seconds) t
+     WHERE id = ? AND (checks.filter_rules, checks.early_seconds) IS DISTINCT FROM (t.filter_rules, t.early_seconds)`,
+    [jsonOrNull(filterRulesOf(rules)), rules.early, checkId],
   )
 }
 

@@ -150,6 +150,8 @@ export interface RuleFields {
   filter_json: string | null
   /** docs/spec/monitoring.md#keyword-filters */
   filter_else: 'url' | null
+  /** seconds (docs/spec/monitoring.md#early-pings) */
+  early: number
 }
 
 export const NO_RULES: RuleFields = {
@@ -163,6 +165,7 @@ export const NO_RULES: RuleFields = {
   previews: null,
   filter_json: null,
   filter_else: null,
+  early: 0,
 }
 
 const RULES = Object.keys(NO_RULES)
@@ -192,10 +195,14 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   const previews = kept(body.previews, current.previews, (it) => readChoice(it, `${path}previews`, ['ignore']))
   const json = kept(body.filter_json, current.filter_json, (it) => readPointer(it, `${path}filter_json`))
   const otherwise = kept(body.filter_else, current.filter_else, (it) => readChoice(it, `${path}filter_else`, ['url']))
+  const early =
+    body.early === undefined
+      ? current.early
+      : optional(body.early, 0, (it) => readNumber(it, `${path}early`, { min: 0, max: 86_400, unit: 'seconds' }))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
   if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not a known member')
   const filters = { filter_json: json, filter_else: otherwise }
-  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews, ...filters }
+  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews, ...filters, early }
 }
 
 type FilterFields = Pick<RuleFields, 'filter_json' | 'filter_else'>

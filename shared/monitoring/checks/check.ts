@@ -7,7 +7,10 @@ export type StoredStatus = 'new' | 'up' | 'down' | 'paused'
 /** Status in the API, badges and metrics (docs/spec/monitoring.md#shown-status). */
 export type ShownStatus = StoredStatus | 'grace'
 
-export type CheckSchedule = SettingsOf<typeof SCHEDULE_FIELDS>
+export type CheckSchedule = SettingsOf<typeof SCHEDULE_FIELDS> & {
+  /** the rule `early` (early.ts); absent is 0 */
+  earlySeconds?: number
+}
 
 /** Settings that classify pings (docs/spec/monitoring.md#keyword-filters). */
 export type CheckFilters = SettingsOf<typeof ACCEPTANCE_FIELDS> &
@@ -41,6 +44,7 @@ export interface CheckState {
 
 export interface Check extends CheckSettings, CheckState {
   filterRules?: FilterRules | null
+  earlySeconds?: number
   /** internal; grows with creation, so it is the order of lists */
   id: number
   uuid: string

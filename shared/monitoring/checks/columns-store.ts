@@ -9,7 +9,11 @@ export function settingColumns<Fields extends FieldGroup>(fields: Fields, table:
 }
 
 export function timesColumns(table: string): Record<keyof CheckTimes, string> {
-  return { ...settingColumns(SCHEDULE_FIELDS, table), ...stateColumns(table) }
+  return {
+    ...settingColumns(SCHEDULE_FIELDS, table),
+    earlySeconds: `${table}.early_seconds`,
+    ...stateColumns(table),
+  }
 }
 
 export function stateColumns(table: string): Record<keyof CheckState, string> {

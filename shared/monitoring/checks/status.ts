@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
+import { countedAt } from './early.ts'
 import { hasRules } from './rule-bits.ts'
 
 /** Must not throw. A parameter, so that these rules do not depend on calendars. */
@@ -15,7 +16,8 @@ export type CheckTimes = CheckSchedule & CheckState
 /** Ignores running jobs; null unless the stored status is up (docs/spec/monitoring.md#grace-and-deadline). */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
-  const since = Math.max(check.lastPing, check.deadlineExtendedAt ?? 0)
+  const finished = countedAt(check, { at: check.lastPing, duration: check.lastDuration }, next)
+  const since = Math.max(finished, check.deadlineExtendedAt ?? 0)
   if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds)
   return next(check.kind, check.schedule, check.tz, since)
 }

@@ -22,6 +22,7 @@ const CHECK_COLUMNS = columns<Check>({
   badgeKey: 'checks.badge_key',
   ...SETTING_COLUMNS,
   filterRules: 'checks.filter_rules',
+  earlySeconds: 'checks.early_seconds',
   ...stateColumns('checks'),
 })
 

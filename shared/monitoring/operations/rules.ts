@@ -148,8 +148,8 @@ async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, r
     (rules.previews ? RULE_BITS.previews : 0) |
     (rules.ping_auth ? RULE_BITS.pingAuth : 0)
   // A check without such rules before and after keeps its deadline.
-  if (ruleBits === 0 && (check.ruleBits ?? 0) === 0) return
-  const alertAfter = await deadlineOf(tx, { ...check, ruleBits }, nextOccurrence)
+  if (ruleBits === 0 && (check.ruleBits ?? 0) === 0 && before.early === rules.early) return
+  const alertAfter = await deadlineOf(tx, { ...check, ruleBits, earlySeconds: rules.early }, nextOccurrence)
   await saveRuling(tx, check.id, { ruleBits, alertAfter })
 }
 

@@ -60,6 +60,7 @@ export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
     ...settings,
     ...BEGIN,
     filterRules: filterRulesOf(rules),
+    earlySeconds: rules.early,
     ruleBits: (rules.run ? RULE_BITS.runs : 0) | (rules.sources ? RULE_BITS.sources : 0),
   }
 }

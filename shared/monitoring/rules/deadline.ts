@@ -1,4 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
+import { countedAt } from '../checks/early.ts'
 import { type CheckTimes, graceStart, type NextOccurrence } from '../checks/status.ts'
 import type { Run, RunRule } from './run.ts'
 
@@ -42,7 +43,7 @@ function scheduleDeadline(
   if (first === null) return null
   if (rule.watch === 'last') return first + microsOfSeconds(check.graceSeconds)
   const begun = Math.max(...open.flatMap(({ startedAt }) => startedAt ?? []))
-  const suppression = begun + microsOfSeconds(rule.early ?? 0)
+  const suppression = begun + microsOfSeconds(rule.early ?? check.earlySeconds ?? 0)
   const due = suppression < first ? first : occurrenceAfter(check, first, suppression, next)
   return due === null ? null : due + microsOfSeconds(rule.start_grace ?? check.graceSeconds)
 }
@@ -67,7 +68,7 @@ export function countMissed(
   const grace = microsOfSeconds(check.graceSeconds)
   let count = 0
   let isInHand = false
-  let occurrence: Micros | null = lastPing
+  let occurrence: Micros | null = countedAt(check, { at: lastPing, duration: check.lastDuration }, next)
   while (count < MAX_COUNTED) {
     occurrence =
       check.kind === 'simple'

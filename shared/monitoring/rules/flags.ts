@@ -16,7 +16,7 @@ function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextO
   if (check.kind === 'simple') return false
   const late = microsOfSeconds(rule.start_grace ?? check.graceSeconds)
   const near = next(check.kind, check.schedule, check.tz, at - late - 1)
-  return near === null || near > at + microsOfSeconds(rule.early ?? 0)
+  return near === null || near > at + microsOfSeconds(rule.early ?? check.earlySeconds ?? 0)
 }
 
 export function finishFlags({ rule, p95 }: RunBook, run: Run, at: Micros): RunFlag[] {

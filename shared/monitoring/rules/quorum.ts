@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds, toIsoMillis } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
+import { countedAt } from '../checks/early.ts'
 import type { PingType } from '../checks/state-machine.ts'
 import type { NextOccurrence } from '../checks/status.ts'
 import { expectedCount, neededCount, type SourceRule } from './source-rule.ts'
@@ -30,7 +31,9 @@ export function staleAt(
   next: NextOccurrence,
 ): Micros | null {
   if (source?.lastKind === 'fail') return null
-  const since = Math.max(source?.heardAt ?? expectedFrom ?? 0, source?.deadlineExtendedAt ?? 0)
+  const success = source?.heardAt ?? null
+  const counted = success === null ? (expectedFrom ?? 0) : countedAt(check, { at: success, duration: null }, next)
+  const since = Math.max(counted, source?.deadlineExtendedAt ?? 0)
   if (since === 0) return null
   const grace = microsOfSeconds(check.graceSeconds)
   if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds) + grace

@@ -145,6 +145,7 @@ test("a check names its policy and severity; others' policies are not found", as
     previews: null,
     filter_json: null,
     filter_else: null,
+    early: 0,
   }
   const path = `/checks/${check.uuid}/rules`
   t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })

@@ -21,6 +21,7 @@ const NONE = {
   previews: null,
   filter_json: null,
   filter_else: null,
+  early: 0,
 }
 
 const jsonOf = (answer: Answer) => z.record(z.string(), z.unknown()).parse(anyJson(answer))

@@ -107,6 +107,7 @@ for (const [what, input] of Object.entries({
   'an empty schedule': { schedule: ' ' },
   'a schedule that is none': { schedule: '61 * * * *' },
   'a zone that is none': { tz: 'Mars/Base' },
+  'an early time that is longer than a day': { earlySeconds: 86_401 },
 } as const))
   test(`a preview explains the error: ${what}`, (t) => {
     const good = { kind: 'schedule', timeoutSeconds: 900, graceSeconds: 60, schedule: '* * * * *', tz: 'UTC' } as const

@@ -146,7 +146,11 @@ function expectation(check: Check): string {
   const grace = `Goes down when more than ${humanDuration(check.graceSeconds)} late.`
   return check.kind === 'simple'
     ? `A ping at least ${everyText(check.timeoutSeconds)}. ${grace}`
-    : `A ping after each time of the schedule, in the time zone ${check.tz}. ${grace}`
+    : `A ping after each time of the schedule, in the time zone ${check.tz}. ${earlyText(check)}${grace}`
+}
+
+function earlyText({ earlySeconds = 0 }: Check): string {
+  return earlySeconds === 0 ? '' : `Pings up to ${humanDuration(earlySeconds)} early count for the next time. `
 }
 
 export function UsedIntegrations(props: {

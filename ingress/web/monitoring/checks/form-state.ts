@@ -27,11 +27,11 @@ export interface CheckFormState {
 
 const PLAIN_TEXTS = namesOf('text', { ...IDENTITY_FIELDS, ...KEYWORD_FIELDS })
 const TEXTS = [...PLAIN_TEXTS, 'kind', 'schedule', 'tz']
-const DURATIONS = namesOf('seconds', CHECK_FIELDS)
+const DURATIONS = [...namesOf('seconds', CHECK_FIELDS), 'early']
 const FLAGS = namesOf('flag', CHECK_FIELDS)
 /** Inputs that are rules of the check. */
 const RULE_TEXTS = ['filter_json'] as const
-type FormRules = Pick<RuleFields, 'filter_json' | 'filter_else'>
+type FormRules = Pick<RuleFields, 'filter_json' | 'filter_else' | 'early'>
 
 function namesOf(type: CheckField['type'], fields: FieldGroup): string[] {
   return Object.values(fields).flatMap((field) => (field.api === null || field.type !== type ? [] : [field.api]))
@@ -45,6 +45,7 @@ export function stateOf(
   const values: Record<string, string> = {
     kind: settings.kind === 'simple' ? 'simple' : 'schedule',
     filter_json: rules.filter_json ?? '',
+    ...durationInputs('early', rules.early),
   }
   const flags = new Set(settings.methods === 'POST' ? ['post_only'] : [])
   if (rules.filter_else === 'url') flags.add('filter_else')
@@ -55,12 +56,15 @@ export function stateOf(
     else if (typeof value === 'boolean') {
       if (value) flags.add(api)
     } else {
-      const { count, unit } = splitDuration(value)
-      values[api] = String(count)
-      values[`${api}_unit`] = unit
+      Object.assign(values, durationInputs(api, value))
     }
   }
   return { values, flags, channels: new Set(channels) }
+}
+
+function durationInputs(name: string, seconds: number): Record<string, string> {
+  const { count, unit } = splitDuration(seconds)
+  return { [name]: String(count), [`${name}_unit`]: unit }
 }
 
 /**
@@ -97,6 +101,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   success_kw: 'list of words',
   failure_kw: 'list of words',
   filter_json: 'JSON member',
+  early: 'time of an early ping',
 }
 
 /** Translates an error of the API to the labels of the form. */
@@ -124,13 +129,17 @@ export function bodyOf(form: URLSearchParams, isNew: boolean, rules: FormRules =
   for (const name of FLAGS) body[name] = form.has(name)
   body.methods = form.has('post_only') ? 'POST' : ''
   body.channels = form.getAll('channel').join(',')
-  const changed = Object.entries(rulesOfForm(form)).filter(([name, value]) => value !== Reflect.get(rules, name))
+  const changed = Object.entries(rulesOfForm(form, rules)).filter(([name, value]) => value !== Reflect.get(rules, name))
   if (changed.length > 0) body.rules = Object.assign(Object.create(null), Object.fromEntries(changed))
   return body
 }
 
-function rulesOfForm(form: URLSearchParams): FormRules {
-  return { filter_json: field(form, 'filter_json') || null, filter_else: form.has('filter_else') ? 'url' : null }
+function rulesOfForm(form: URLSearchParams, rules: FormRules) {
+  return {
+    filter_json: field(form, 'filter_json') || null,
+    filter_else: form.has('filter_else') ? 'url' : null,
+    early: form.has('early') ? secondsOf(field(form, 'early'), form.get('early_unit')) : rules.early,
+  }
 }
 
 /** Returns whether an input has this name and shows its own error. */

@@ -101,6 +101,12 @@ const PERIODS = [
   [7, 'days'],
 ] as const
 
+const EARLY = [
+  [0, 'minutes'],
+  [1, 'minutes'],
+  [5, 'minutes'],
+] as const
+
 function Expectation({ values, errorOf }: Part) {
   return (
     <fieldset>
@@ -150,6 +156,16 @@ function Expectation({ values, errorOf }: Part) {
         error={errorOf('grace')}
         hint="How late a ping may be, and how long a run may take, before notifications are sent."
       />
+      <div class="if-schedule">
+        <DurationField
+          label="Accept pings early"
+          name="early"
+          values={values}
+          error={errorOf('early')}
+          hint="A ping this long before a time of the schedule counts for it. With start pings the start of the run counts."
+          presets={EARLY}
+        />
+      </div>
     </fieldset>
   )
 }

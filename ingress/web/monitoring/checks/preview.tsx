@@ -36,6 +36,12 @@ export function SchedulePreview({ values, now }: { values: Readonly<Record<strin
               ).
             </p>
           )}
+          {preview.earlyLimit !== null && (
+            <p class="hint">
+              Half of the shortest interval limits it: a ping more than {humanDuration(toSeconds(preview.earlyLimit))}{' '}
+              early may count for the time before.
+            </p>
+          )}
           <NextTimes times={preview.next} tz={preview.tz} />
         </>
       )}
@@ -55,5 +61,6 @@ function inputOf(values: Readonly<Record<string, string>>): ScheduleInput {
     graceSeconds: seconds('grace'),
     schedule: values.schedule ?? '',
     tz: values.tz || 'UTC',
+    earlySeconds: (values.early ?? '').trim() === '' ? 0 : seconds('early'),
   }
 }

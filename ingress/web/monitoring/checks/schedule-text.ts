@@ -1,4 +1,5 @@
 import cronstrue from 'cronstrue'
+import { earlyLimit } from '#shared/monitoring/checks/early.ts'
 import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
 import { guessKind, isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
@@ -16,6 +17,8 @@ export interface SchedulePreview {
   /** assumes that the last success is now */
   lateAt: Micros | null
   downAt: Micros | null
+  /** half of the shortest of the next intervals, if pings would be accepted earlier than that */
+  earlyLimit: Micros | null
 }
 
 export interface ScheduleInput {
@@ -24,23 +27,28 @@ export interface ScheduleInput {
   graceSeconds: number
   schedule: string
   tz: string
+  earlySeconds?: number
 }
 
 const SHOWN_TIMES = 5
 const [MIN_SECONDS, MAX_SECONDS] = [60, 365 * 86_400]
+const MAX_EARLY_SECONDS = 86_400
 
 /** @param now time of the assumed last success */
 export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePreview {
   const { kind, timeoutSeconds, graceSeconds, schedule, tz } = input
-  const none = { words: '', tz, next: [], lateAt: null, downAt: null }
+  const none = { words: '', tz, next: [], lateAt: null, downAt: null, earlyLimit: null }
   const isLength = (seconds: number) => seconds >= MIN_SECONDS && seconds <= MAX_SECONDS
   if (!isLength(graceSeconds)) return { ...none, problem: 'The grace time is a number, from one minute to a year.' }
   if (kind === 'simple') {
     if (!isLength(timeoutSeconds)) return { ...none, problem: 'The period is a number, from one minute to a year.' }
     const lateAt = now + microsOfSeconds(timeoutSeconds)
     const words = `A ping at least ${everyText(timeoutSeconds)}.`
-    return { problem: null, words, tz, next: [], lateAt, downAt: lateAt + microsOfSeconds(graceSeconds) }
+    return { ...none, problem: null, words, lateAt, downAt: lateAt + microsOfSeconds(graceSeconds) }
   }
+  const { earlySeconds = 0 } = input
+  if (!(earlySeconds >= 0 && earlySeconds <= MAX_EARLY_SECONDS))
+    return { ...none, problem: 'Pings are accepted early by a number, from zero to one day.' }
   if (schedule.trim() === '') return { ...none, problem: 'The schedule is empty.' }
   if (resolveTimeZone(tz) === null) return { ...none, problem: `“${tz.slice(0, 50)}” is not a time zone.` }
   if (!isValidSchedule(schedule, tz)) {
@@ -51,11 +59,14 @@ export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePrev
     }
   }
   const times = { ...check(input), lastPing: now }
+  const next = nextTimes(schedule, tz, now)
+  const limit = earlyLimit(next)
   return {
     problem: null,
     words: `${scheduleText(schedule)}, by the clock of ${tz}.`,
     tz,
-    next: nextTimes(schedule, tz, now),
+    next,
+    earlyLimit: limit !== null && microsOfSeconds(earlySeconds) > limit ? limit : null,
     lateAt: graceStart(times, nextOccurrence),
     downAt: goingDownAt(times, nextOccurrence),
   }
@@ -82,13 +93,14 @@ export function nextTimes(schedule: string, tz: string, now: Micros): Micros[] {
   return times
 }
 
-function check({ timeoutSeconds, graceSeconds, schedule, tz }: ScheduleInput) {
+function check({ timeoutSeconds, graceSeconds, schedule, tz, earlySeconds = 0 }: ScheduleInput) {
   return {
     kind: guessKind(schedule),
     timeoutSeconds,
     graceSeconds,
     schedule,
     tz,
+    earlySeconds,
     status: 'up' as const,
     nPings: 1,
     lastStart: null,

@@ -1,10 +1,12 @@
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { missedByEarly } from '#shared/monitoring/checks/early.ts'
 import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
 import type { NotifiedMessage } from '#shared/monitoring/pages/check-log-store.ts'
 import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { Ago, Distance, Exact } from '../../shell/basics.tsx'
+import { humanDuration } from '../../shell/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 
 interface Props {
@@ -106,7 +108,20 @@ function Down({ check, now, lastFlip: flip, notified }: Props) {
           The last ping came <Ago at={check.lastPing} now={now} />.
         </>
       )}{' '}
+      {flip?.to === 'down' && flip.reason === 'timeout' && <TooEarly check={check} downAt={flip.at} />}
       <Notifications notified={notified} />
+    </>
+  )
+}
+
+/** Offers the rule for early pings to a check that went down although a success came shortly before. */
+function TooEarly({ check, downAt }: { check: Check; downAt: Micros }) {
+  const missed = missedByEarly(check, check.lastPing, downAt)
+  if (!missed) return null
+  return (
+    <>
+      It came {humanDuration(toSeconds(missed.early))} before the expected time <Exact at={missed.occurrence} isNamed />
+      , so it counted for the time before. <a href={`/checks/${check.uuid}/edit#early`}>Accept pings early</a>{' '}
     </>
   )
 }
