@@ -17,7 +17,17 @@ export function memberText(json: string, pointer: string): MemberText {
     value = memberOf(value, token.replaceAll('~1', '/').replaceAll('~0', '~'))
     if (value === undefined) return { ok: false, problem: 'no-member' }
   }
-  return { ok: true, text: typeof value === 'string' ? value : JSON.stringify(value) }
+  if (typeof value === 'string') return { ok: true, text: value }
+  // Serialising a deep value would exceed the stack.
+  return isWithin(value, MAX_DEPTH) ? { ok: true, text: JSON.stringify(value) } : { ok: false, problem: 'not-json' }
+}
+
+/** As in request bodies of the management API. */
+const MAX_DEPTH = 100
+
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1))
 }
 
 const INDEX = /^(?:0|[1-9]\d*)$/

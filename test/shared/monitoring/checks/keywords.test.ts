@@ -105,8 +105,10 @@ test('finds no text in JSON that is longer than 10,000 bytes', (t) => {
   t.deepEqual(searchedText(check, ofLength(10_000)), { bodyText: 'OK', problem: null })
   for (const body of [ofLength(10_001), ofLength(10_001).subarray(0, 10_000)])
     t.deepEqual(searchedText(check, body), { bodyText: '', problem: 'cut' })
-  const deep = Buffer.from(`{"status":${'['.repeat(4_990)}${']'.repeat(4_990)}}`)
-  t.is(searchedText(check, deep).bodyText.length, 9_980)
+  const nested = (levels: number) => Buffer.from(`{"status":${'['.repeat(levels)}${']'.repeat(levels)}}`)
+  t.is(searchedText(check, nested(100)).bodyText.length, 200)
+  for (const levels of [101, 4_990])
+    t.deepEqual(searchedText(check, nested(levels)), { bodyText: '', problem: 'not-json' })
   t.deepEqual(searchedText(aCheck({ filterRules: { json: '/status', else: null } }), ofLength(50)), {
     bodyText: '',
     problem: null,
