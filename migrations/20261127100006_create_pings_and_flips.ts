@@ -35,6 +35,27 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN pings.subject IS 'decoded subject of a mail whose body is stored, at most 200 characters; NULL for HTTP';
     COMMENT ON COLUMN pings.ignored IS 'reason why a ping changed nothing or its body was not searched: source if its source is not counted, not-json, cut or no-member if the filter found no text in its body, another reason with type ign, else NULL';
 
+    CREATE TABLE kept_failures (
+      check_id bigint NOT NULL CONSTRAINT kept_failures_check_fkey REFERENCES checks ON DELETE CASCADE,
+      slot integer NOT NULL,
+      seq bigint NOT NULL,
+      n bigint NOT NULL,
+      type text NOT NULL DEFAULT 'fail',
+      at timestamptz NOT NULL,
+      scheme text NOT NULL,
+      remote_addr text,
+      method text NOT NULL,
+      ua text NOT NULL,
+      rid uuid,
+      exit_status smallint,
+      body bytea,
+      ignored text,
+      subject text,
+      CONSTRAINT kept_failures_pkey PRIMARY KEY (check_id, slot)
+    ) WITH (fillfactor = 80);
+    COMMENT ON TABLE kept_failures IS 'copies of the newest failures of a check, which stay when pings has dropped them';
+    COMMENT ON COLUMN kept_failures.seq IS 'number of the failure; slot is seq modulo KEPT_FAILURES';
+
     CREATE TABLE limited_pings (
       check_id bigint CONSTRAINT limited_pings_pkey PRIMARY KEY CONSTRAINT limited_pings_check_fkey REFERENCES checks ON DELETE CASCADE,
       count bigint NOT NULL,
@@ -82,6 +103,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP FUNCTION checks_delete_flips CASCADE; DROP TABLE flips, refused_pings, limited_pings, pings, ping_bodies',
+    'DROP FUNCTION checks_delete_flips CASCADE; DROP TABLE flips, refused_pings, limited_pings, kept_failures, pings, ping_bodies',
   )
 }

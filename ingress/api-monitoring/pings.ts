@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { listKeptFailures, tableOf } from '#shared/monitoring/pings/kept-failure-store.ts'
 import { findBodyLength, listPings, lookBack, readBody, toPingView } from '#shared/monitoring/pings/store.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { sendStream } from '../text-pieces.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
@@ -26,6 +28,12 @@ export function pingRoutes(version: ApiVersion): Route[] {
       operationId: 'listPings',
       summary: 'List the newest pings of a check, newest first',
       params: { uuid: uuidParam },
+      query: z.object({
+        failures: z
+          .literal('1')
+          .optional()
+          .describe('The newest failures, also those that the log has dropped (KEPT_FAILURES).'),
+      }),
       errors,
       responses: {
         200: {
@@ -33,13 +41,16 @@ export function pingRoutes(version: ApiVersion): Route[] {
           content: { 'application/json': z.object({ pings: z.array(pingSchema) }) },
         },
       },
-      async handle({ key, params: { uuid }, deps, setLag }) {
+      async handle({ key, params: { uuid }, request, deps, setLag }) {
         const id = await requireCheckId(uuid, key, deps)
         setLag(await deps.barrier.pass([id]))
         const check = await findCheck(deps.db, uuid)
         if (!check) throw new NotFoundError('')
         const kept = deps.config.pingLogLimit
-        const pings = await listPings(deps.db, id, check.nPings - kept, Math.min(kept, MAX_LISTED))
+        const pings =
+          queryOf(request).get('failures') === '1'
+            ? await listKeptFailures(deps.db, id, deps.config.keptFailures)
+            : await listPings(deps.db, id, check.nPings - kept, Math.min(kept, MAX_LISTED))
         const plan = planDurations(pings)
         const durations = finishDurations(plan, await lookBack(deps.db, id, plan.lookBacks))
         const options = { base: deps.config.publicUrl, version, checkUuid: uuid, durations }
@@ -62,14 +73,14 @@ export function pingRoutes(version: ApiVersion): Route[] {
         setLag(await deps.barrier.pass([id]))
         const check = await findCheck(deps.db, params.uuid)
         const n = Number(params.n)
-        const isKept = check !== null && n > check.nPings - deps.config.pingLogLimit && n <= check.nPings
-        const length = isKept ? await findBodyLength(deps.db, id, n) : 0
-        if (length === 0) throw new NotFoundError('')
+        const table = check && (await tableOf(deps, check, n))
+        const length = table ? await findBodyLength(deps.db, table, id, n) : 0
+        if (!table || length === 0) throw new NotFoundError('')
         return async (response) => {
           // The client that pinged chose the bytes: browsers must not render them as a page.
           response.setHeader('X-Content-Type-Options', 'nosniff')
           response.setHeader('Content-Type', 'text/plain')
-          await sendStream(response, readBody(deps.db, id, n, length), length)
+          await sendStream(response, readBody(deps.db, { table, checkId: id, n, length }), length)
         }
       },
     }),

@@ -4,12 +4,20 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch } from './apply.ts'
 import { KnownChecks } from './known-checks.ts'
 
-/** Does not read checks that this process stored last (docs/adr/0002). Otherwise repeats with locks. */
+interface Limits {
+  pingLogLimit: number
+  keptFailures: number
+}
+
+/**
+ * Applies batches, one transaction each: without reading the checks if this process was the last to store them
+ * (docs/adr/0002). If another process changed one since, or more is needed, it repeats with locks.
+ */
 export class Applier {
-  readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }
+  readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: Limits }
   readonly #known = new KnownChecks()
 
-  constructor(deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }) {
+  constructor(deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: Limits }) {
     this.#deps = deps
   }
 
@@ -57,7 +65,8 @@ export class Applier {
   }
 
   #options() {
-    return { logLimit: this.#deps.config.pingLogLimit, now: this.#deps.clock.now() }
+    const { pingLogLimit, keptFailures } = this.#deps.config
+    return { logLimit: pingLogLimit, keptFailures, now: this.#deps.clock.now() }
   }
 }
 

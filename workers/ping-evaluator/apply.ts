@@ -5,6 +5,7 @@ import { type LockedCheck, lockChecks, saveStates, saveUntouched } from '#shared
 import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
 import { recordFlips } from '#shared/monitoring/flips/store.ts'
+import { keepFailures } from '#shared/monitoring/pings/kept-failure-store.ts'
 import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
 import {
   advanceStreams,
@@ -50,6 +51,9 @@ export interface Applied {
 
 interface Options {
   logLimit: number
+  /** failures that are kept per check beside the log */
+  keptFailures: number
+  /** the database's time, as this process knows it */
   now: Micros
 }
 
@@ -57,7 +61,7 @@ interface Options {
 export async function applyBatches(
   run: RunPrepared,
   batches: readonly ShardBatch[],
-  { logLimit, now }: Options,
+  { logLimit, keptFailures, now }: Options,
 ): Promise<Applied> {
   const ids = checkIdsOf(batches)
   // In one round trip; the server takes the locks in this order.
@@ -78,6 +82,7 @@ export async function applyBatches(
   )
   moveStreams(run, positions)
   recordPings(run, withinLog(evaluation, logLimit), { logLimit })
+  keepFailures(run, evaluation.pings, { limit: keptFailures, logLimit })
   for (const check of evaluation.late) {
     settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
     const facts = ruleState.get(check.id)
@@ -102,7 +107,7 @@ export async function applyToKnown(
   run: RunPrepared,
   batches: readonly ShardBatch[],
   known: readonly KnownCheck[],
-  { logLimit, now }: Options,
+  { logLimit, keptFailures, now }: Options,
 ): Promise<Applied | null> {
   const moves = movesOf(batches)
   const pings = batches.flatMap(({ batch }) => batch.pings)
@@ -115,6 +120,7 @@ export async function applyToKnown(
   const [writer, saved] = await Promise.all([advanceStreams(run, moves), saveUntouched(run, checks, xids)])
   if (!writer || saved < checks.length) return null
   recordPings(run, withinLog(evaluation, logLimit), { logLimit, expectFree: true })
+  keepFailures(run, evaluation.pings, { limit: keptFailures, logLimit })
   return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
 }
 

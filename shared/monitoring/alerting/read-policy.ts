@@ -150,7 +150,7 @@ export interface RuleFields {
   filter_json: string | null
   /** docs/spec/monitoring.md#keyword-filters */
   filter_else: 'url' | null
-  /** seconds (docs/spec/monitoring.md#early-pings) */
+  /** seconds (docs/spec/monitoring.md#grace-and-deadline) */
   early: number
 }
 

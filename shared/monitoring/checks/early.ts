@@ -3,13 +3,13 @@ import type { CheckSchedule } from './check.ts'
 import type { NextOccurrence } from './status.ts'
 
 /** The newest success or fail of a check, with the length of its run; null if the run was not measured. */
-export interface LastFinish {
+interface LastFinish {
   at: Micros
   duration: Micros | null
 }
 
 /**
- * Returns the instant after which the next occurrence is expected (docs/spec/monitoring.md#early-pings): the time of the
+ * Returns the instant after which the next occurrence is expected (docs/spec/monitoring.md#grace-and-deadline): the time of the
  * finish, or the occurrence that it was early for. A run is evaluated by its start.
  */
 export function countedAt(

@@ -6,6 +6,7 @@ import type { Listener } from '../availability/unavailable.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { PingType } from '../checks/state-machine.ts'
 import type { RecordedPing } from '../pings/record-store.ts'
+import type { PingTable } from '../pings/store.ts'
 
 /** `gap`: the listener of the check was unavailable. */
 export type LogKind = 'ping' | 'flip' | 'notification' | 'gap'
@@ -84,11 +85,14 @@ export async function listCheckLog(
     afterN: number
     limit: number
     heardBy: { listener: Listener; shard: bigint }
+    /** of the pings only those of type `fail` */
+    onlyFailures?: boolean
   },
 ): Promise<LogEntry[]> {
   const { before } = page
   const bound = before ? `WHERE (at, kind, id) < (${timestampOf('?::bigint')}, ?::text, ?::text)` : ''
   const boundValues = before ? [before.at, before.kind, before.id] : []
+  const failures = page.onlyFailures ? "AND type = 'fail'" : ''
   const until = before ? `AND at <= ${timestampOf('?::bigint')}` : ''
   const untilNotified = before ? `AND n.created_at <= ${timestampOf('?::bigint')}` : ''
   const untilUnavailable = before ? `AND g.from_at <= ${timestampOf('?::bigint')}` : ''
@@ -101,7 +105,7 @@ export async function listCheckLog(
                CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head, subject,
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "integrationName",
                NULL AS "integrationKind", NULL::uuid AS "integrationUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
-        FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
+        FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${failures} ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
        (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea, NULL,
                from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL, NULL
@@ -178,8 +182,9 @@ const PING_DETAILS_COLUMNS = columns<PingDetails>({
   bodyBytes: 'coalesce(octet_length(body), 0)',
 })
 
-export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
-  const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM pings WHERE check_id = ? AND n = ?`, [
+/** Returns a ping with the beginning of its body; null if it is not stored. */
+export async function findPing(db: Knex, table: PingTable, checkId: number, n: number): Promise<PingDetails | null> {
+  const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM ${table} WHERE check_id = ? AND n = ?`, [
     SHOWN_BODY_BYTES,
     checkId,
     n,

@@ -8,7 +8,7 @@ import type { LookBack, LookBackAnswer } from './durations.ts'
 
 const AT = microsOf('pings.at')
 
-const RECORDED_PING_COLUMNS = columns<RecordedPing>({
+export const RECORDED_PING_COLUMNS = columns<RecordedPing>({
   n: 'n',
   type: 'type',
   at: AT,
@@ -64,24 +64,34 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
   return rows.map(({ requested, ...found }) => ({ n: requested, found: found.n === null ? null : found }))
 }
 
+/** The log of a check, or its kept failures (kept-failure-store.ts). */
+export type PingTable = 'pings' | 'kept_failures'
+
+/** Bytes of a ping's body per read. */
 const SLICE_BYTES = 512 * 1024
 
-/** Returns 0 without a ping or body. */
-export async function findBodyLength(db: Knex, checkId: number, n: number): Promise<number> {
+/** Returns the size of a ping's body in bytes; 0 if there is no such ping or it has no body. */
+export async function findBodyLength(db: Knex, table: PingTable, checkId: number, n: number): Promise<number> {
   const rows = await query<{ length: number }>(
     db,
-    'SELECT octet_length(body) AS length FROM pings WHERE check_id = ? AND n = ? AND body IS NOT NULL',
+    `SELECT octet_length(body) AS length FROM ${table} WHERE check_id = ? AND n = ? AND body IS NOT NULL`,
     [checkId, n],
   )
   return rows[0]?.length ?? 0
 }
 
-/** A mail may be large, and the driver decodes each piece at once. @throws NotFoundError if deleted meanwhile */
-export async function* readBody(db: Knex, checkId: number, n: number, length: number): AsyncGenerator<Buffer> {
+/**
+ * Yields the stored body of a ping in pieces, because a mail may be large and the driver decodes each piece at once.
+ * @throws NotFoundError if the ping is deleted in the meantime
+ */
+export async function* readBody(
+  db: Knex,
+  { table, checkId, n, length }: { table: PingTable; checkId: number; n: number; length: number },
+): AsyncGenerator<Buffer> {
   for (let from = 0; from < length; from += SLICE_BYTES) {
     const rows = await query<{ slice: Buffer }>(
       db,
-      'SELECT substring(body FROM ?::int FOR ?::int) AS slice FROM pings WHERE check_id = ? AND n = ?',
+      `SELECT substring(body FROM ?::int FOR ?::int) AS slice FROM ${table} WHERE check_id = ? AND n = ?`,
       [from + 1, SLICE_BYTES, checkId, n],
     )
     if (!rows[0]) throw new NotFoundError('the ping is not stored any more')

@@ -103,6 +103,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   uptime_statement_records: through('uptime_statements', 'uptime_statement_records.statement_id'),
   refused_pings: through('checks', 'refused_pings.check_id'),
   unknown_periods: through('checks', 'unknown_periods.check_id'),
+  kept_failures: through('checks', 'kept_failures.check_id'),
   limited_pings: through('checks', 'limited_pings.check_id'),
   notification_attempts: through('notifications', 'notification_attempts.notification_id'),
   notifications: through('integrations', 'notifications.integration_id'),

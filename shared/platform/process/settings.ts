@@ -102,6 +102,11 @@ export const settings = {
     fallback: '10000',
   }),
   PING_LOG_LIMIT: setting(integer(1, 100_000), 'Pings kept per check.', { fallback: '1000' }),
+  KEPT_FAILURES: setting(
+    integer(0, 100),
+    'Newest failures of a check that are kept with their bodies after the log has dropped them; 0 keeps none.',
+    { fallback: '20' },
+  ),
   PING_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
     'Pings per check and minute, per process: what is beyond is not logged, and counted on the page of the check; 0 is no limit.',

@@ -23,7 +23,7 @@ export async function openChecks(t: ExecutionContext, count: number) {
 }
 
 export function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}, pingLogLimit = 5): Applier {
-  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit } })
+  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit, keptFailures: 20 } })
 }
 
 export function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): AcceptedPing {

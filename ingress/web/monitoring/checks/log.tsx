@@ -3,6 +3,8 @@ import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import { listenersOf } from '#shared/monitoring/availability/gap-store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { type LogCursor, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
+import { listKeptFailures } from '#shared/monitoring/pings/kept-failure-store.ts'
+import type { RecordedPing } from '#shared/monitoring/pings/store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { paged } from '../../../paging.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
@@ -25,18 +27,32 @@ export interface LogPage {
   next: string | null
   /** all event types if none was chosen */
   shown: readonly LogKind[]
+  /** pings of type `fail` only */
+  onlyFailures: boolean
+  /** failures that the log has dropped, newest first; only on the last page of the failures */
+  older: readonly RecordedPing[]
 }
 
 export async function readLog(context: Context, check: Check, afterN: number): Promise<LogPage> {
+  const onlyFailures = context.query.get('log') === 'failure'
   const requested = kinds.filter((kind) => context.query.getAll('log').includes(kind))
-  const shown = requested.length === 0 ? kinds : requested
+  const shown = onlyFailures ? (['ping'] as const) : requested.length === 0 ? kinds : requested
   const before = parseCursor(context.query.get('before'))
-  const { db, installation } = context.deps
+  const { db, installation, config } = context.deps
   const listener = (await listenersOf(db, [check.id])).get(check.id) ?? 'http'
   const heardBy = { listener, shard: 1n << BigInt(shardOf(check.id, shardsNow(installation.generations()))) }
-  const rows = await listCheckLog(db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1, heardBy })
+  const rows = await listCheckLog(db, check.id, {
+    kinds: shown,
+    before,
+    afterN,
+    limit: PAGE_SIZE + 1,
+    heardBy,
+    onlyFailures,
+  })
   const { page: entries, nextCursor: next } = paged(rows, PAGE_SIZE, ({ at, kind, id }) => `${at}.${kind}.${id}`)
-  return { entries: pairEntries(entries), next, shown }
+  const hasOlder = onlyFailures && next === null
+  const failures = hasOlder ? await listKeptFailures(db, check.id, config.keptFailures) : []
+  return { entries: pairEntries(entries), next, shown, onlyFailures, older: failures.filter(({ n }) => n <= afterN) }
 }
 
 function parseCursor(text: string | null): LogCursor | null {
@@ -57,7 +73,7 @@ export function CheckLog(props: {
 }) {
   const { path, log, now, context } = props
   const isFiltered = log.shown.length < kinds.length
-  const query = isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
+  const query = log.onlyFailures ? 'log=failure&' : isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
   return (
     <section class="card log" data-region="log" aria-labelledby="log">
       <div class="card-head">
@@ -73,15 +89,20 @@ export function CheckLog(props: {
             <li key={kind}>
               <a
                 href={`${path}?log=${kind}#log`}
-                aria-current={isFiltered && log.shown.includes(kind) ? 'true' : undefined}
+                aria-current={isFiltered && !log.onlyFailures && log.shown.includes(kind) ? 'true' : undefined}
               >
                 {kindNames[kind]}
               </a>
             </li>
           ))}
+          <li>
+            <a href={`${path}?log=failure#log`} aria-current={log.onlyFailures ? 'true' : undefined}>
+              Failures
+            </a>
+          </li>
         </ul>
       </div>
-      {log.entries.length === 0 ? (
+      {log.entries.length === 0 && log.older.length === 0 ? (
         <p class="muted">Nothing yet.</p>
       ) : (
         <ol class="entries">
@@ -98,6 +119,7 @@ export function CheckLog(props: {
           ))}
         </ol>
       )}
+      {log.older.length > 0 && <OlderFailures failures={log.older} path={path} now={now} />}
       <nav class="pager" aria-label="Pages of the log">
         {context.query.has('before') && <a href={`${path}?${query}#log`}>Newest</a>}
         {log.next !== null && (
@@ -107,6 +129,36 @@ export function CheckLog(props: {
         )}
       </nav>
     </section>
+  )
+}
+
+/** Failures that are kept although newer pings have displaced them from the log. */
+function OlderFailures(props: { failures: readonly RecordedPing[]; path: string; now: Micros }) {
+  return (
+    <>
+      <h3>Older failures</h3>
+      <ol class="entries">
+        {props.failures.map(({ n, at, scheme, method, remoteAddr, ua }) => (
+          <li key={n} class="entry ping">
+            <span class="entry-when">
+              <Exact at={at} />
+              <small>
+                <Ago at={at} now={props.now} />
+              </small>
+            </span>
+            <span class="entry-what">
+              <a href={`${props.path}/pings/${n}`} class="pill ping-fail" data-drawer>
+                <span class="hidden">Ping </span>#{n} {pingLabel.fail}
+              </a>{' '}
+              <span class="entry-detail">
+                {scheme} {method} {remoteAddr && <>from {remoteAddr}</>}
+                {ua && <small class="agent"> · {ua}</small>}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
   )
 }
 

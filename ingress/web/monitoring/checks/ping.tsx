@@ -3,7 +3,8 @@ import { NotFoundError } from '#shared/errors.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { findPing, type PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
-import { lookBack, readBody } from '#shared/monitoring/pings/store.ts'
+import { tableOf } from '#shared/monitoring/pings/kept-failure-store.ts'
+import { lookBack, type PingTable, readBody } from '#shared/monitoring/pings/store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { sendStream } from '../../../text-pieces.ts'
@@ -22,6 +23,7 @@ export function pingPages(pages: Pages): void {
 
 interface LoadedPing extends CheckWorkspace {
   ping: PingDetails
+  table: PingTable
   path: string
   /** highest number of the deleted pings; 0 if none was deleted */
   goneN: number
@@ -35,11 +37,12 @@ async function requirePing(context: Context): Promise<LoadedPing> {
   const { config, db } = context.deps
   const n = /^\d{1,12}$/.test(context.params.n ?? '') ? Number(context.params.n) : 0
   const goneN = Math.max(0, check.nPings - config.pingLogLimit)
-  const ping = n > goneN ? await findPing(db, check.id, n) : null
-  if (!ping) throw new NotFoundError('This ping is not kept, or never came.')
+  const table = await tableOf(context.deps, check, n)
+  const ping = table ? await findPing(db, table, check.id, n) : null
+  if (!table || !ping) throw new NotFoundError('This ping is not kept, or never came.')
   const secrets = may(project.role, 'edit') ? [] : [check.uuid, ...(await pingKeys(context, project.id))]
   const body = ping.body && maskBytes(ping.body, secrets)
-  return { ...workspace, path: checkPath(check, project), ping: { ...ping, body }, goneN, secrets }
+  return { ...workspace, path: checkPath(check, project), ping: { ...ping, body }, table, goneN, secrets }
 }
 
 async function pingKeys({ deps }: Context, projectId: number): Promise<string[]> {
@@ -75,7 +78,7 @@ async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: numb
 
 /** The body is untrusted, so no browser may render it as a page. */
 async function sendBody(context: Context): Promise<void> {
-  const { ping, check, secrets } = await requirePing(context)
+  const { ping, table, check, secrets } = await requirePing(context)
   if (ping.bodyBytes === 0) throw new NotFoundError('Nothing was sent with this ping.')
   const name = ping.scheme === 'email' ? `ping-${ping.n}.eml` : `ping-${ping.n}.txt`
   context.response.set({
@@ -83,7 +86,7 @@ async function sendBody(context: Context): Promise<void> {
     'Content-Disposition': `attachment; filename="${name}"`,
     'Content-Security-Policy': `default-src 'none'; sandbox`,
   })
-  const pieces = readBody(context.deps.db, check.id, ping.n, ping.bodyBytes)
+  const pieces = readBody(context.deps.db, { table, checkId: check.id, n: ping.n, length: ping.bodyBytes })
   await sendStream(context.response, maskPieces(pieces, secrets), ping.bodyBytes)
 }
 
