@@ -34,6 +34,7 @@ export async function up(knex: Knex): Promise<void> {
       alert_after timestamptz,
       created_at timestamptz NOT NULL DEFAULT now(),
       deadline_extended_at timestamptz,
+      expected_from timestamptz,
       rule_bits smallint NOT NULL DEFAULT 0,
       filter_rules jsonb,
       early_seconds integer NOT NULL DEFAULT 0,
@@ -42,6 +43,7 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT checks_status_check CHECK (status IN ('new', 'up', 'down', 'paused'))
     ) WITH (fillfactor = 70);
     COMMENT ON COLUMN checks.deadline_extended_at IS 'end of the last coverage gap with an expected ping; counts as a success for deadlines only';
+    COMMENT ON COLUMN checks.expected_from IS 'imported checks: counts as a success for deadlines until the first ping; a pause or resume clears it';
     COMMENT ON COLUMN checks.rule_bits IS 'bit mask of the rules that affect the status: 1 runs, 2 sources, 4 previews, 8 ping secret; 0 if plain';
     COMMENT ON COLUMN checks.filter_rules IS 'keyword rules of the check: json is the pointer to the searched member, else is url if the URL decides without a keyword; NULL without any; read with each ping';
     COMMENT ON COLUMN checks.early_seconds IS 'a ping this long before an occurrence of the schedule counts for it';
@@ -108,9 +110,34 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX check_tallies_abandoned_idx IS 'sweep: finds the owners to notify of abandoned runs';
 
     CREATE TABLE deleted_checks (
-      uuid uuid CONSTRAINT deleted_checks_pkey PRIMARY KEY
+      uuid uuid CONSTRAINT deleted_checks_pkey PRIMARY KEY,
+      owner bytea
     );
-    COMMENT ON TABLE deleted_checks IS 'UUIDs of deleted checks, kept forever so that they are never reused; the former owner is not stored';
+    COMMENT ON TABLE deleted_checks IS 'UUIDs of deleted checks, kept forever; only an import of the same organisation may use one again';
+    COMMENT ON COLUMN deleted_checks.owner IS 'keyed digest of organisation and uuid, so that the row does not reveal its owner; NULL: no one may use it again';
+
+    CREATE TABLE import_sources (
+      check_id bigint NOT NULL CONSTRAINT import_sources_check_fkey REFERENCES checks ON DELETE CASCADE,
+      source text NOT NULL,
+      key text NOT NULL,
+      settings jsonb NOT NULL,
+      imported_at timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT import_sources_pkey PRIMARY KEY (check_id, source)
+    );
+    COMMENT ON TABLE import_sources IS 'what was last imported of a check from another monitor; the next import compares with it';
+    COMMENT ON COLUMN import_sources.key IS 'identifies the check in its source';
+
+    CREATE TABLE import_plans (
+      id uuid CONSTRAINT import_plans_pkey PRIMARY KEY,
+      project_id bigint NOT NULL CONSTRAINT import_plans_project_fkey REFERENCES projects ON DELETE CASCADE,
+      sealed_plan text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+    COMMENT ON TABLE import_plans IS 'plans of imports that were shown and not confirmed yet, kept for an hour, without keys';
+    CREATE INDEX import_plans_project_idx ON import_plans (project_id);
+    COMMENT ON INDEX import_plans_project_idx IS 'supports the deletion of a project';
+    CREATE INDEX import_plans_created_at_idx ON import_plans (created_at);
+    COMMENT ON INDEX import_plans_created_at_idx IS 'sweep: finds expired plans';
 
     CREATE TABLE runs (
       check_id bigint NOT NULL CONSTRAINT runs_check_fkey REFERENCES checks ON DELETE CASCADE,
@@ -163,6 +190,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP FUNCTION checks_lower_deadline CASCADE; DROP TABLE ping_sources, runs, deleted_checks, check_tallies, check_secrets, check_rules, check_deadlines, checks',
+    'DROP FUNCTION checks_lower_deadline CASCADE; DROP TABLE ping_sources, runs, import_plans, import_sources, deleted_checks, check_tallies, check_secrets, check_rules, check_deadlines, checks',
   )
 }

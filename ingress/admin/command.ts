@@ -36,6 +36,10 @@ export interface Output {
   text: string
   /** the command found a problem: exit status 1 */
   failed?: boolean
+  /** the command changed nothing that is in conflict: exit status 3 */
+  conflicts?: boolean
+  /** printed to standard error */
+  warnings?: readonly string[]
 }
 
 /**

@@ -45,7 +45,7 @@ export async function drill(base: string, context: AdminContext): Promise<Findin
     return [...findings, ...(await logFindings(context.db))]
   } finally {
     const changes: CacheChange[] = []
-    await deleteProject(context.db, actor, project, { announce: (change) => void changes.push(change) })
+    await deleteProject(context.db, actor, project, { ...context, announce: (change) => void changes.push(change) })
     await announceOnce(context.config.amqpUrl, changes)
   }
 }

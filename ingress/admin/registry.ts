@@ -10,6 +10,7 @@ import { doctorCommand } from './doctor.ts'
 import { financingCommands } from './financing.ts'
 import { gapCommands } from './gaps.ts'
 import { openApiCommand, settingsCommand } from './generate.ts'
+import { importFromCommands } from './import-from.ts'
 import { integrationCommands } from './integration.ts'
 import { issuerCommands } from './issuer.ts'
 import { keyCommands } from './key.ts'
@@ -34,6 +35,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...issuerCommands,
   ...financingCommands,
   ...documentCommands,
+  ...importFromCommands,
   ...deadLetterCommands,
   ...webhookCommands,
   ...shardCommands,

@@ -4,8 +4,8 @@ import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
 
 export interface Outcome {
-  /** 0 done, 1 failed or found a problem, 2 invalid usage */
-  status: 0 | 1 | 2
+  /** 0 done, 1 failed or found a problem, 2 invalid usage, 3 found conflicts */
+  status: 0 | 1 | 2 | 3
   stdout: string
   stderr: string
 }
@@ -37,7 +37,8 @@ export async function runAdmin(
     const { json, given } = readOptions(command, rest)
     const output = 'offline' in command ? await command.run(given) : await runOnline(command, given, open)
     const stdout = json ? `${JSON.stringify(output.json)}\n` : output.text === '' ? '' : `${output.text}\n`
-    return { status: output.failed ? 1 : 0, stdout, stderr: '' }
+    const stderr = (output.warnings ?? []).map((warning) => `${warning}\n`).join('')
+    return { status: output.failed ? 1 : output.conflicts ? 3 : 0, stdout, stderr }
   } catch (error) {
     if (error instanceof CommandLineError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
     if (error instanceof CodedError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }

@@ -82,6 +82,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'project.exported': 'exported a project',
   'project.imported': 'imported into a project',
   'project.statements': 'switched the stating of days',
+  'project.watched': 'started to watch imported checks',
   'project.unknown-notices': 'switched the messages about unknown checks',
   'receivable.checked-blind': 'checked a receivable blind',
   'receivable.taken-over': 'took over a receivable',

@@ -26,6 +26,7 @@ import { integrationPages } from '../monitoring/integrations/pages.ts'
 import { createConfirmRouter, createUnsubscribeRouter } from '../monitoring/integrations/recipient-page.tsx'
 import { integrationWritePages } from '../monitoring/integrations/write.tsx'
 import { windowPages } from '../monitoring/maintenance/pages.tsx'
+import { moveInPages } from '../monitoring/move-in/pages.tsx'
 import { policyPages } from '../monitoring/policies/pages.tsx'
 import { simulatorPages } from '../monitoring/policies/simulator.tsx'
 import { badgePages } from '../monitoring/projects/badges.tsx'
@@ -64,6 +65,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     keyPages,
     badgePages,
     exportPages,
+    moveInPages,
     statusPagePages,
     statusLogoPages,
     statusNotePages,

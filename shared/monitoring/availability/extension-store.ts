@@ -136,6 +136,7 @@ const OTHER_COLUMNS: Record<keyof Candidate, string> = {
   lastDuration: 'NULL',
   alertAfter: 'NULL',
   deadlineExtendedAt: 'NULL',
+  expectedFrom: 'NULL',
   scheme: 'NULL',
 }
 

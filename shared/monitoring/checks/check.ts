@@ -38,7 +38,9 @@ export interface CheckState {
   alertAfter: Micros | null
   /** end of the last coverage gap with an expected ping: counts as a success, for deadlines only */
   deadlineExtendedAt: Micros | null
-  /** bits of rule-bits.ts; absent is 0 */
+  /** counts as a success for the deadline of a check that was never pinged; absent where pings are applied */
+  expectedFrom?: Micros | null
+  /** bit mask of the rules that affect the check (rule-bits.ts); absent is 0 */
   ruleBits?: number
 }
 

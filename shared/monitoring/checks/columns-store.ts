@@ -26,6 +26,7 @@ export function stateColumns(table: string): Record<keyof CheckState, string> {
     lastDuration: `${table}.last_duration_us`,
     alertAfter: microsOf(`${table}.alert_after`),
     deadlineExtendedAt: microsOf(`${table}.deadline_extended_at`),
+    expectedFrom: microsOf(`${table}.expected_from`),
     ruleBits: `${table}.rule_bits`,
   }
 }

@@ -6,7 +6,8 @@ import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 import { settingColumns, timesColumns } from './columns-store.ts'
 import { ACCEPTANCE_FIELDS, KEYWORD_FIELDS } from './fields.ts'
 
-export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
+/** The fields of a check that the state machine needs, read under a lock. */
+export interface LockedCheck extends CheckSchedule, CheckFilters, Omit<CheckState, 'expectedFrom'> {
   id: number
   uuid: string
 }
@@ -16,10 +17,12 @@ export async function lockChecks(run: RunPrepared, ids: readonly number[]): Prom
   return await run(LOCK_CHECKS, [ids])
 }
 
+const { expectedFrom: _, ...times } = timesColumns('checks')
+
 const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
   id: 'checks.id',
   uuid: 'checks.uuid',
-  ...timesColumns('checks'),
+  ...times,
   ...settingColumns({ ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }, 'checks'),
   filterRules: 'checks.filter_rules',
 })

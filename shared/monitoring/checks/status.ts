@@ -13,13 +13,26 @@ export type NextOccurrence = (
 
 export type CheckTimes = CheckSchedule & CheckState
 
-/** Ignores running jobs; null unless the stored status is up (docs/spec/monitoring.md#grace-and-deadline). */
+/**
+ * Returns the time at which the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
+ * @returns null unless the stored status is up or a first ping is expected, and if the schedule has no further occurrence
+ */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
-  if (check.status !== 'up' || check.lastPing === null) return null
-  const finished = countedAt(check, { at: check.lastPing, duration: check.lastDuration }, next)
-  const since = Math.max(finished, check.deadlineExtendedAt ?? 0)
+  const success = successBefore(check)
+  if (success === null) return null
+  const since = Math.max(success, check.deadlineExtendedAt ?? 0)
   if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds)
   return next(check.kind, check.schedule, check.tz, since)
+}
+
+/** Returns the success from which the next one is due. A check that is watched after an import has none yet. */
+function successBefore(check: CheckTimes): Micros | null {
+  if (check.status === 'up') return check.lastPing
+  return isFirstExpected(check) ? (check.expectedFrom ?? null) : null
+}
+
+function isFirstExpected(check: CheckTimes): boolean {
+  return check.status === 'new' && check.lastStart === null
 }
 
 /**

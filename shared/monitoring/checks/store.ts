@@ -6,6 +6,7 @@ import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
 import { settingColumns, stateColumns } from './columns-store.ts'
 import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
+import type { UsedUuid } from './retired-uuid.ts'
 import type { UniqueCriteria } from './settings.ts'
 import { uniqueKey } from './slug.ts'
 
@@ -155,20 +156,24 @@ export async function updateState(tx: Knex, check: Check): Promise<void> {
   const at = timestampOf('?::bigint')
   await execute(
     tx,
-    `UPDATE checks SET status = ?, last_ping = ${at}, last_start = ${at}, last_start_rid = ?, alert_after = ${at}
+    `UPDATE checks SET status = ?, last_ping = ${at}, last_start = ${at}, last_start_rid = ?, alert_after = ${at},
+       expected_from = NULL
      WHERE id = ?`,
     [check.status, check.lastPing, check.lastStart, check.lastStartRid, check.alertAfter, check.id],
   )
 }
 
-/** The caller has locked the check. Its uuid is never assigned again. */
-export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
+/**
+ * Deletes a check that the caller has locked, with its dependent rows.
+ * @param owner digest of the organisation that may use the uuid again (retired-uuid.ts); by default no one may
+ */
+export async function deleteCheck(tx: Knex, checkId: number, owner: Buffer | null = null): Promise<void> {
   await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
   await execute(
     tx,
     `WITH gone AS (DELETE FROM checks WHERE id = ? RETURNING uuid)
-     INSERT INTO deleted_checks (uuid) SELECT uuid FROM gone ON CONFLICT DO NOTHING`,
-    [checkId],
+     INSERT INTO deleted_checks (uuid, owner) SELECT uuid, ?::bytea FROM gone ON CONFLICT DO NOTHING`,
+    [checkId, owner],
   )
 }
 
@@ -202,12 +207,20 @@ export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: numb
   return rows[0] ?? null
 }
 
-/** False also if a deleted check of any project had this uuid. */
-export async function isFreeUuid(db: Knex, uuid: string): Promise<boolean> {
-  const rows = await query<{ uuid: string }>(
+const USED_UUID_COLUMNS = columns<UsedUuid>({ uuid: 'uuid', owner: 'owner', isRetired: 'is_retired' })
+
+/** Returns those uuids that a check of any project has or had. */
+export async function findUsedUuids(db: Knex, uuids: readonly string[]): Promise<UsedUuid[]> {
+  return await query(
     db,
-    'SELECT uuid FROM checks WHERE uuid = ? UNION ALL SELECT uuid FROM deleted_checks WHERE uuid = ?',
-    [uuid, uuid],
+    typed`SELECT ${USED_UUID_COLUMNS} FROM (
+       SELECT uuid, NULL::bytea AS owner, false AS is_retired FROM checks WHERE uuid = ANY(?::uuid[])
+       UNION ALL SELECT uuid, owner, true FROM deleted_checks WHERE uuid = ANY(?::uuid[])) AS used`,
+    [uuids, uuids],
   )
-  return rows.length === 0
+}
+
+/** Makes retired uuids usable again; the caller has verified that it may. */
+export async function reviveUuids(tx: Knex, uuids: readonly string[]): Promise<void> {
+  await execute(tx, 'DELETE FROM deleted_checks WHERE uuid = ANY(?::uuid[])', [uuids])
 }

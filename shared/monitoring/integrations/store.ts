@@ -45,7 +45,13 @@ export async function findIntegration(db: Knex, projectId: number, uuid: string)
   return rows[0] ?? null
 }
 
-/** Excludes groups, because a group of groups would never end. */
+/** Returns those ids that an integration of any project has. */
+export async function findTakenIntegrations(db: Knex, uuids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM integrations WHERE uuid = ANY(?::uuid[])', [uuids])
+  return rows.map(({ uuid }) => uuid)
+}
+
+/** Ids of a project's integrations that a group may pass its notification on to; a group of groups would never end. */
 export async function findGroupMembers(db: Knex, projectId: number, uuids: readonly string[]): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,

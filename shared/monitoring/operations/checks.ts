@@ -5,6 +5,7 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { listTags } from '../badges/store.ts'
 import type { Check } from '../checks/check.ts'
 import type { JsonObject } from '../checks/json-body.ts'
+import { retiredOwner } from '../checks/retired-uuid.ts'
 import { applySpec, uniqueCriteria } from '../checks/settings.ts'
 import { pause, resume } from '../checks/state-machine.ts'
 import {
@@ -114,12 +115,12 @@ export async function deleteCheck(
   db: Knex,
   actor: Actor,
   { project, id, uuid }: CheckOfProject,
-  deps: Pick<OperationDeps, 'barrier' | 'announce'>,
+  deps: Pick<OperationDeps, 'barrier' | 'announce' | 'secrets'>,
 ): Promise<{ check: AssignedCheck; lagMs: number }> {
   const lagMs = await deps.barrier.pass([id])
   const check = await transaction(db, async (tx) => {
     const locked = await requireLocked(tx, project.id, uuid)
-    await deleteRow(tx, locked.id)
+    await deleteRow(tx, locked.id, retiredOwner(deps.secrets, project.organisationId, uuid))
     await reevaluateChildren(tx, [project.id])
     await auditCheck(tx, actor, project, 'check.deleted', locked)
     return locked

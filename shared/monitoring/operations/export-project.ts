@@ -23,7 +23,7 @@ import {
 } from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
-import { decryptConfig } from './integration-config.ts'
+import { decryptConfig, needsSettings } from './integration-config.ts'
 
 /** `withSecrets` is only for backups by the operator, never for the API. */
 export async function exportProject(
@@ -32,7 +32,8 @@ export async function exportProject(
   { project, withSecrets = false }: { project: Project; withSecrets?: boolean },
   { secrets }: Pick<OperationDeps, 'secrets'>,
 ): Promise<ConfigDocument> {
-  const channels = await listIntegrations(db, project.id)
+  const all = await listIntegrations(db, project.id)
+  const channels = all.filter((channel) => !needsSettings(channel, secrets))
   const checks = await listChecks(db, project.id)
   const ids = checks.map(({ id }) => id)
   const rules = await rulesOfChecks(db, ids)

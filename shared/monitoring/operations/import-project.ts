@@ -8,14 +8,16 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { alertingChanged, policiesOf } from '../alerting/policy-store.ts'
 import { canonicalJson } from '../checks/canonical-json.ts'
 import type { JsonObject } from '../checks/json-body.ts'
+import { mayUse } from '../checks/retired-uuid.ts'
 import { applySpec } from '../checks/settings.ts'
 import {
   assignIntegrations,
   countChecks,
+  findUsedUuids,
   insertCheck,
-  isFreeUuid,
   listChecks,
   lockCheck,
+  reviveUuids,
   updateSettings,
 } from '../checks/store.ts'
 import { requireTagCapacity } from '../checks/tags.ts'
@@ -59,38 +61,51 @@ export async function importProject(
   if (lists.every((member) => document[member] === undefined)) {
     throw new ValidationError('the document must contain checks, channels, policies or windows')
   }
-  let touched: string[] = []
-  const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {
-    await lockProject(tx, project.id)
-    touched = []
-    const requested: Requested[] = []
-    const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
-    const consent = { isKnown, requested }
-    const channels = await importIntegrations(tx, deps, project, entries(document, 'channels'), { apply, consent })
-    if (apply && enqueue) await requestRecipients(tx, enqueue, deps, project.id, requested)
-    const known = new Set([
-      ...(await listIntegrations(tx, project.id)).map(({ uuid }) => uuid),
-      ...channels.create.map(({ id }) => id),
-    ])
-    const unknown = new Set<string>()
-    const checks = await importChecks(tx, deps, project, entries(document, 'checks'), {
-      apply,
-      known,
-      unknown,
-      touched,
-    })
-    const alerting = await importAlerting(tx, deps, { project, document, apply }, { channels, checks, touched })
-    const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownIntegrations: [...unknown] }
-    if (apply) await auditImport(tx, actor, project, report)
-    return report
-  }
+  const run = (tx: Knex.Transaction, enqueue: Enqueue | null) =>
+    importInto(tx, enqueue, actor, { project, document, apply }, deps)
   const imported = () => inTransaction(db, deps, run)
-  const report = await (apply ? notingLimit(db, project, deps, imported) : imported())
+  const { report, touched } = await (apply ? notingLimit(db, project, deps, imported) : imported())
   for (const uuid of touched) deps.announce({ kind: 'check', uuid, projectId: project.id })
   return report
 }
 
-/** Rules of checks come last, because they may refer to policies. */
+/**
+ * Does the same in the transaction of the caller, which announces the touched checks after the commit.
+ * @param input.reclaim also creates checks with uuids that another organisation retired
+ */
+export async function importInto(
+  tx: Knex.Transaction,
+  enqueue: Enqueue | null,
+  actor: Actor,
+  {
+    project,
+    document,
+    apply,
+    reclaim = false,
+  }: { project: Project; document: JsonObject; apply: boolean; reclaim?: boolean },
+  deps: ImportDeps,
+): Promise<{ report: ImportReport; touched: string[] }> {
+  await lockProject(tx, project.id)
+  const touched: string[] = []
+  const requested: Requested[] = []
+  const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
+  const consent = { isKnown, requested }
+  const channels = await importIntegrations(tx, deps, project, entries(document, 'channels'), { apply, consent })
+  if (apply && enqueue) await requestRecipients(tx, enqueue, deps, project.id, requested)
+  const known = new Set([
+    ...(await listIntegrations(tx, project.id)).map(({ uuid }) => uuid),
+    ...channels.create.map(({ id }) => id),
+  ])
+  const unknown = new Set<string>()
+  const importing = { apply, known, unknown, touched, reclaim }
+  const checks = await importChecks(tx, deps, project, entries(document, 'checks'), importing)
+  const alerting = await importAlerting(tx, deps, { project, document, apply }, { channels, checks, touched })
+  const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownIntegrations: [...unknown] }
+  if (apply) await auditImport(tx, actor, project, report)
+  return { report, touched }
+}
+
+/** Imports policies and windows, then the rules of checks, which may refer to them. */
 async function importAlerting(
   tx: Knex,
   deps: ImportDeps,
@@ -191,6 +206,7 @@ interface CheckImport {
   known: ReadonlySet<string>
   unknown: Set<string>
   touched: string[]
+  reclaim: boolean
 }
 
 async function importChecks(
@@ -198,7 +214,7 @@ async function importChecks(
   deps: ImportDeps,
   project: Project,
   listed: readonly JsonObject[],
-  { apply, known, unknown, touched }: CheckImport,
+  { apply, known, unknown, touched, reclaim }: CheckImport,
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
@@ -215,10 +231,13 @@ async function importChecks(
       const current = existing.get(uuid)
       if (spec.tags !== undefined) tagsAfter.set(uuid, spec.tags)
       if (!current) {
-        if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError(UUID_NOT_FREE)
+        const [used] = await acrossTenants(() => findUsedUuids(tx, [uuid]))
+        const isFree = mayUse(used, project.organisationId, deps.secrets) || (reclaim && used?.isRetired === true)
+        if (!isFree) throw new ValidationError(UUID_NOT_FREE)
         const settings = applySpec(null, spec, { slugFromName: false })
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
+        if (used) await reviveUuids(tx, [uuid])
         const created = await insertCheck(tx, project.id, settings, { uuid })
         await assignIntegrations(tx, created, integrationIds ?? [])
         touched.push(uuid)

@@ -63,6 +63,16 @@ export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, 
   return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
 }
 
+/** Returns true for an integration that an import created without settings. It is switched off until it has them. */
+export function needsSettings(
+  channel: Pick<StoredIntegration, 'kind' | 'sealedConfig' | 'disabledAt'>,
+  secrets: Secrets,
+): boolean {
+  if (channel.disabledAt === null) return false
+  const kind = findKind(channel.kind)
+  return kind !== undefined && !kind.parse(decryptConfig(channel, secrets)).ok
+}
+
 async function checkReachable(rules: ConfigRules, target: string): Promise<void> {
   const policy = { allowPrivate: rules.config.allowPrivateTargets, plainHttp: 'anywhere' } as const
   const result = await checkTarget(target, policy, rules.resolve ?? resolveAll)

@@ -19,7 +19,7 @@ import { assignToAllChecks, toggleAssignment } from '../pages/integration-store.
 import type { Project } from '../projects/store.ts'
 import { auditCheck } from './check-changes.ts'
 import { inTransaction, type OperationDeps } from './deps.ts'
-import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
+import { checkConfig, checkName, decryptConfig, needsSettings, requireKind } from './integration-config.ts'
 import { knownRecipients, recipientOf, requestRecipient } from './recipients.ts'
 
 interface NewIntegration {
@@ -86,6 +86,10 @@ export async function updateIntegration(
   if (input.name !== undefined) changes.name = checkName(input.name)
   if (typeof input.disabled === 'boolean') changes.disabled = input.disabled
   else if (input.disabled !== undefined) throw new ValidationError('disabled must be true or false')
+  const isEmpty = needsSettings(channel, deps.secrets)
+  if (isEmpty && input.config === undefined && changes.disabled === false) {
+    throw new ValidationError('disabled must be true until the integration has its config')
+  }
   if (input.config !== undefined) {
     const kind = requireKind(channel.kind)
     const stored = decryptConfig(channel, deps.secrets)
@@ -93,6 +97,7 @@ export async function updateIntegration(
     const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
     if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
     changes.sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
+    if (isEmpty) changes.disabled ??= false
   }
   return await inTransaction(db, deps, async (tx, enqueue) => {
     const isKnown =

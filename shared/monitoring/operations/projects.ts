@@ -9,6 +9,7 @@ import { listTags } from '../badges/store.ts'
 import { resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { type Provisioning, readProvisioning } from '../checks/provisioning.ts'
+import { retiredOwner } from '../checks/retired-uuid.ts'
 import { countChecks } from '../checks/store.ts'
 import { requireTagCapacity } from '../checks/tags.ts'
 import { listIntegrations } from '../integrations/store.ts'
@@ -78,11 +79,11 @@ export async function deleteProject(
   db: Knex,
   actor: Actor,
   project: Project,
-  deps: Pick<OperationDeps, 'announce'>,
+  deps: Pick<OperationDeps, 'announce' | 'secrets'>,
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    await deleteRows(tx, project.id)
     const { organisationId, name } = project
+    await deleteRows(tx, project.id, (uuid) => retiredOwner(deps.secrets, organisationId, uuid))
     await insertActorAudit(tx, actor, { organisationId, action: 'project.deleted', target: name })
   })
   deps.announce({ kind: 'project', projectId: project.id })

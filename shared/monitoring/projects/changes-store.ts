@@ -37,15 +37,27 @@ export async function notifiesUnknown(db: Knex, projectId: number): Promise<bool
   return rows[0]?.notifies ?? true
 }
 
-/** Deletes pings first, because they refer to checks only by number. */
-export async function deleteProject(tx: Knex, projectId: number): Promise<void> {
-  await execute(tx, 'SELECT id FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE', [projectId])
+/**
+ * Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks.
+ * @param ownerOf digest of the organisation that may use a uuid again (retired-uuid.ts); by default no one may
+ */
+export async function deleteProject(
+  tx: Knex,
+  projectId: number,
+  ownerOf: (uuid: string) => Buffer | null = () => null,
+): Promise<void> {
+  const rows = await query<{ uuid: string }>(
+    tx,
+    'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE',
+    [projectId],
+  )
+  const uuids = rows.map(({ uuid }) => uuid)
   await execute(tx, 'DELETE FROM pings WHERE check_id IN (SELECT id FROM checks WHERE project_id = ?)', [projectId])
   await execute(
     tx,
-    `WITH retired AS (INSERT INTO deleted_checks (uuid) SELECT uuid FROM checks WHERE project_id = ? ON CONFLICT DO NOTHING)
+    `WITH retired AS (INSERT INTO deleted_checks (uuid, owner) SELECT * FROM unnest(?::uuid[], ?::bytea[]) ON CONFLICT DO NOTHING)
      DELETE FROM projects WHERE id = ?`,
-    [projectId, projectId],
+    [uuids, uuids.map(ownerOf), projectId],
   )
 }
 

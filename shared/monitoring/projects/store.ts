@@ -122,6 +122,27 @@ export async function insertProjectKey(
   return first(rows).id
 }
 
+interface KeyOwner {
+  projectId: number
+  kind: KeyKind
+  isRevoked: boolean
+}
+
+const KEY_OWNER_COLUMNS = columns<KeyOwner>({
+  projectId: 'project_id',
+  kind: 'kind',
+  isRevoked: 'revoked_at IS NOT NULL',
+})
+
+/** Returns the project that has or had a key, or null. @param digests of the key, by every current SECRET_KEY */
+export async function findKeyOwner(db: Knex, digests: readonly Buffer[]): Promise<KeyOwner | null> {
+  const rows = await query(db, typed`SELECT ${KEY_OWNER_COLUMNS} FROM project_keys WHERE digest = ANY(?::bytea[])`, [
+    digests,
+  ])
+  return rows[0] ?? null
+}
+
+/** A key for the settings pages. The key itself is not stored. */
 export interface ListedKey {
   id: number
   kind: KeyKind

@@ -10,6 +10,7 @@ export type SealPurpose =
   | 'financing'
   | 'flash'
   | 'import-chunk'
+  | 'import-plan'
   | 'identity'
   | 'integration'
   | 'invoice-key'

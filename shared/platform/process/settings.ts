@@ -275,6 +275,9 @@ export const settings = {
   }),
   OIDC_CLIENT_ID: setting(optionalText, 'Client id at the issuer.'),
   OIDC_CLIENT_SECRET: setting(optionalText, 'Client secret at the issuer.', { secret: true }),
+  IMPORT_API_KEY: setting(optionalText, 'Only for `admin import-from`: API key of the other service.', {
+    secret: true,
+  }),
   TRACES_URL: setting(
     url(['http:', 'https:']).optional(),
     'A collector of OpenTelemetry traces (OTLP over HTTP, as JSON); `/v1/traces` is added. Without it there are none.',

@@ -5,6 +5,7 @@ import { pruneGaps } from '#shared/monitoring/availability/gap-store.ts'
 import { pruneHeartbeats } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneWindows } from '#shared/monitoring/maintenance/window-store.ts'
+import { pruneImportPlans } from '#shared/monitoring/move-in/store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
@@ -53,6 +54,7 @@ export const retention: Sweep = {
     await pruneMails(db, deps.config.auditRetentionDays)
     await pruneStatements(db, STATEMENT_DAYS)
     await pruneWindows(db, PAST_WINDOW_DAYS)
+    await pruneImportPlans(db)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => forgetMailboxes(db, PAGE))

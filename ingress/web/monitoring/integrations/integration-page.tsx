@@ -55,7 +55,19 @@ export function IntegrationPage({ context, view }: Props) {
 function State({ context, view }: Props) {
   return (
     <div data-region="state">
-      {view.channel.disabledAt !== null && (
+      {view.needsSettings && (
+        <div class="problem">
+          <p>
+            <b>Needs settings</b>: it was imported without them, and sends nothing until you enter them.
+          </p>
+          {view.mayEdit && (
+            <a class="button" href={`${view.path}/edit`}>
+              Enter the settings
+            </a>
+          )}
+        </div>
+      )}
+      {view.channel.disabledAt !== null && !view.needsSettings && (
         <div class="problem">
           <p>
             <b>Switched off</b> <Ago at={microsOfDate(view.channel.disabledAt)} now={view.now} />

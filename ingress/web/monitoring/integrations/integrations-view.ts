@@ -4,7 +4,7 @@ import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
 import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { decryptConfig, needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import {
   countUsage,
   listSentMessages,
@@ -76,6 +76,9 @@ export interface IntegrationView {
   /** address of the integration's page */
   path: string
   mayEdit: boolean
+  /** an import created it without settings */
+  needsSettings: boolean
+  /** newest first */
   messages: readonly SentMessage[]
   /** number of checks that use it */
   uses: number
@@ -105,6 +108,7 @@ export async function loadIntegration(
     name: channel.name || labelOfKind(channel.kind),
     path: `/integrations/${channel.uuid}`,
     mayEdit,
+    needsSettings: needsSettings(channel, secrets),
     messages,
     uses: uses.get(channel.uuid) ?? 0,
     policies: policies.filter((policy) => notifies(policy, channel.uuid)),

@@ -5,7 +5,7 @@ import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { decryptConfig, needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import {
   createIntegration,
   deleteIntegration,
@@ -142,11 +142,15 @@ async function sendTest(context: FormContext): Promise<void> {
 async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
   const { channel, project, session } = await requireIntegrationOf(context, 'edit')
   const { deps } = context
+  const path = `/integrations/${channel.uuid}`
+  if (isOn && needsSettings(channel, deps.secrets)) {
+    return goBack(context, path, { notice: 'Not switched on: enter the settings of the integration first.' })
+  }
   await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: !isOn }, deps)
   const notice = isOn
     ? 'The integration is switched on.'
     : 'The integration is switched off: it sends no notifications.'
-  goBack(context, `/integrations/${channel.uuid}`, { notice })
+  goBack(context, path, { notice })
 }
 
 async function resendVerification(context: FormContext): Promise<void> {

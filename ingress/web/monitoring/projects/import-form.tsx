@@ -22,7 +22,8 @@ export function ExportAndImport(props: { context: Context; base: string; request
       <h2 id="export">Export and import</h2>
       <p class="muted">
         The checks and integrations of this project as JSON, without secrets and pings. Importing deletes nothing, and
-        doing it twice changes nothing.
+        doing it twice changes nothing. To take over checks from another monitor, use{' '}
+        <a href={`${base}/move-in`}>Move in</a>.
       </p>
       <p>
         <a class="button" href={`${base}/export`}>

@@ -1,0 +1,174 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
+import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
+import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
+import type { Imported } from '#shared/monitoring/move-in/imported.ts'
+import { type MoveInReport, reportLines } from '#shared/monitoring/move-in/report.ts'
+import { addImportedKeys, checkImportedKeys, type ImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
+
+import { moveIn, pingUrls } from '#shared/monitoring/operations/move-in.ts'
+import type { MoveInOptions } from '#shared/monitoring/operations/plan-move-in.ts'
+import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
+import { startWatching } from '#shared/monitoring/operations/start-watching.ts'
+import type { Project } from '#shared/monitoring/projects/store.ts'
+import { announceOnce } from '#shared/platform/broker/announce-once.ts'
+import { nowMicros } from '#shared/time.ts'
+import {
+  type AdminContext,
+  type Command,
+  type Given,
+  numberOf,
+  type Output,
+  operatorOf,
+  secretOf,
+  textOf,
+  UsageError,
+} from './command.ts'
+import { requireProject } from './project.ts'
+
+const common = {
+  project: { description: 'id of the project', value: 'ID', required: true },
+  plan: { description: 'show the changes only; this is the default' },
+  apply: { description: 'make the changes' },
+  'skip-conflicts': { description: 'apply the rest, and leave checks in conflict unchanged' },
+  overwrite: { description: 'take the setting of the source where both changed it' },
+  reclaim: { description: 'use uuids again that another organisation deleted' },
+} as const
+
+const commonHelp = [
+  'An import deletes nothing, and importing twice changes nothing. New checks wait for their first ping.',
+  'Exit status 3: there are conflicts, and without --skip-conflicts nothing was changed.',
+]
+
+const healthchecks: Command = {
+  noun: 'import-from',
+  verb: 'healthchecks',
+  summary: 'Take over the checks of a Healthchecks project by its API',
+  options: {
+    ...common,
+    url: { description: 'address of its pages', value: 'URL', required: true },
+    'api-key-file': {
+      description: 'file with its read-write API key; - reads standard input; default: the setting IMPORT_API_KEY',
+      value: 'FILE',
+    },
+    'api-key': { description: 'the key itself, which other users of this machine can see', value: 'KEY' },
+    'ping-key': { description: 'its ping key, so that addresses with slugs continue to work', value: 'KEY' },
+    'keep-api-key': { description: 'accept the API key here too, for existing API clients' },
+  },
+  help: ['Checks keep uuid, slug and badge key, so ping addresses stay the same.', ...commonHelp],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const { apiKey, warnings } = await apiKeyOf(given, context)
+    const keys: ImportedKeys = {
+      pingKey: typeof given['ping-key'] === 'string' ? given['ping-key'] : undefined,
+      apiKey: given['keep-api-key'] === true ? apiKey : undefined,
+    }
+    checkImportedKeys(keys)
+    await using http = importClient(context.config)
+    const answers = await readHealthchecks(http, { url: textOf(given, 'url'), apiKey })
+    const imported = fromHealthchecks(answers)
+    const report = await run(given, context, { project, imported, keys })
+    return { ...outputOf(report), warnings }
+  },
+}
+
+const crontab: Command = {
+  noun: 'import-from',
+  verb: 'crontab',
+  summary: 'Create a check for each line of a crontab, and print the changed crontab',
+  options: {
+    ...common,
+    file: { description: 'the crontab; - reads standard input', value: 'FILE', required: true },
+    tz: { description: 'time zone of the lines (default: CRON_TZ of the file)', value: 'ZONE' },
+    host: { description: 'tag of the checks (default: name of this machine)', value: 'NAME' },
+    grace: { description: 'grace time in seconds (default: 3600)', value: 'N' },
+    system: { description: 'lines have a user, as in /etc/crontab; default for files below /etc' },
+    write: { description: 'also write the changed crontab to this file', value: 'FILE' },
+  },
+  help: ['Changes no crontab of the system: install the changed text with `crontab FILE`.', ...commonHelp],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const file = textOf(given, 'file')
+    const text = await readText(file)
+    const { imported, jobs } = fromCrontab(text, {
+      tz: typeof given.tz === 'string' ? given.tz : null,
+      host: typeof given.host === 'string' ? given.host : hostname(),
+      grace: numberOf(given, 'grace') ?? 3600,
+      isSystem: given.system === true || /^\/etc\/(crontab$|cron\.d\/)/.test(file),
+      publicUrl: context.config.publicUrl,
+    })
+    const report = await run(given, context, { project, imported, keys: {} })
+    const urls = await pingUrls(context.db, { project, imported, report }, context)
+    const changed = rewriteCrontab(text, jobs, (key) => urls.get(key))
+    if (typeof given.write === 'string') await writeFile(given.write, changed.text)
+    const output = outputOf(report)
+    return { ...output, json: { ...report, diff: changed.diff }, text: `${output.text}\n${changed.diff}`.trimEnd() }
+  },
+}
+
+const start: Command = {
+  noun: 'import-from',
+  verb: 'start',
+  summary: 'Expect the first pings of imported checks from now on',
+  options: { project: common.project },
+  help: ['A check that no ping reaches goes down after its period and grace time, as if a ping had come now.'],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const changes: CacheChange[] = []
+    const deps = { now: nowMicros, announce: (change: CacheChange) => void changes.push(change) }
+    const watched = await startWatching(context.db, operatorOf(context), project, deps)
+    await announceOnce(context.config.amqpUrl, changes)
+    return { json: { watched }, text: `watching ${watched} checks that no ping has reached` }
+  },
+}
+
+export const importFromCommands: readonly Command[] = [healthchecks, crontab, start]
+
+interface Import {
+  project: Project
+  imported: Imported
+  keys: ImportedKeys
+}
+
+async function run(given: Given, context: AdminContext, { project, imported, keys }: Import): Promise<MoveInReport> {
+  if (given.plan === true && given.apply === true) throw new UsageError('--plan and --apply exclude each other')
+  const actor = operatorOf(context)
+  const options: MoveInOptions = {
+    apply: given.apply === true,
+    skipConflicts: given['skip-conflicts'] === true,
+    overwrite: given.overwrite === true,
+    reclaim: given.reclaim === true,
+    also: (tx) => addImportedKeys(tx, actor, { project, keys }, context),
+  }
+  const changes: CacheChange[] = []
+  const announce = (change: CacheChange) => void changes.push(change)
+  const deps = { ...context, outbox: null, announce, now: nowMicros }
+  const report = await moveIn(context.db, actor, { project, imported, options }, deps)
+  if (report.applied) announce({ kind: 'project', projectId: project.id })
+  await announceOnce(context.config.amqpUrl, changes)
+  return report
+}
+
+function outputOf(report: MoveInReport): Output {
+  return { json: report, text: reportLines(report).join('\n'), conflicts: report.conflicts.length > 0 }
+}
+
+async function apiKeyOf(given: Given, { config }: AdminContext): Promise<{ apiKey: string; warnings: string[] }> {
+  const file = given['api-key-file']
+  if (typeof file === 'string') return { apiKey: (await readText(file)).trim(), warnings: [] }
+  if (given['api-key'] === undefined && config.importApiKey !== undefined) {
+    return { apiKey: config.importApiKey, warnings: [] }
+  }
+  const apiKey = await secretOf(given, 'api-key')
+  if (given['api-key'] === '-') return { apiKey, warnings: [] }
+  return { apiKey, warnings: ['--api-key shows the key to every user of this machine; use --api-key-file'] }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read`, { cause: error })
+  }
+}

@@ -1,0 +1,105 @@
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import type { ArrivedCheck } from '#shared/monitoring/move-in/store.ts'
+import { ButtonForm, FieldForm } from '../../forms/form.tsx'
+import { PageHead, Table } from '../../lists/list.tsx'
+import type { Context } from '../../shell/context.ts'
+
+interface View {
+  base: string
+  arrived: readonly ArrivedCheck[]
+  /** integrations of an import without settings */
+  unconfigured: readonly StoredIntegration[]
+  url: string
+  problem: string | undefined
+}
+
+const COLUMNS = [
+  {
+    title: 'Check',
+    isHeading: true,
+    cell: (check: ArrivedCheck) => <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>,
+  },
+  { title: 'Source', cell: ({ source }: ArrivedCheck) => source },
+  { title: 'First ping', cell: stateText },
+]
+
+function stateText({ isHeard, isWatched, status }: ArrivedCheck): string {
+  if (isHeard) return 'received'
+  if (status === 'paused') return 'paused'
+  if (status === 'down') return 'missed: down'
+  return isWatched ? 'expected' : 'not received, not watched'
+}
+
+/** Form to read another monitor, and the list of what has arrived from earlier imports. */
+export function MoveInPage({ context, view }: { context: Context; view: View }) {
+  const { base, arrived, unconfigured, url, problem } = view
+  const silent = arrived.filter(({ isHeard, isWatched, status }) => status === 'new' && !isHeard && !isWatched)
+  return (
+    <>
+      <PageHead title="Move in" />
+      <p class="muted">
+        Take over the checks of another monitor. You see a plan first. An import deletes nothing, and importing twice
+        changes nothing.
+      </p>
+      <section class="card" aria-labelledby="healthchecks">
+        <h2 id="healthchecks">From Healthchecks</h2>
+        <FieldForm
+          context={context}
+          action={`${base}/move-in/healthchecks`}
+          problem={problem}
+          submit="Show the plan"
+          items={[
+            {
+              name: 'url',
+              label: 'Address of its pages',
+              value: url,
+              placeholder: 'https://hc.example.org',
+              isRequired: true,
+              isMono: true,
+            },
+            {
+              name: 'api_key',
+              label: 'Read-write API key',
+              kind: 'password',
+              autocomplete: 'off',
+              isRequired: true,
+              hint: 'Used once to read the checks, and not stored.',
+            },
+          ]}
+        />
+      </section>
+      <p class="muted">
+        For a crontab, use the command <code>admin import-from crontab</code>.
+      </p>
+      {arrived.length > 0 && (
+        <>
+          <h2>Imported checks</h2>
+          {silent.length > 0 && (
+            <div class="notice">
+              <p>
+                {silent.length} {silent.length === 1 ? 'check waits' : 'checks wait'} for a first ping and cannot go
+                down before it. Start watching when the jobs ping this service.
+              </p>
+              <ButtonForm context={context} action={`${base}/move-in/start`} label="Start watching" />
+            </div>
+          )}
+          <Table label="Imported checks" columns={COLUMNS} rows={arrived} />
+        </>
+      )}
+      {unconfigured.length > 0 && (
+        <section class="card" aria-labelledby="unconfigured">
+          <h2 id="unconfigured">Integrations that need settings</h2>
+          <p class="muted">The API of Healthchecks hides their settings. They send nothing until you enter these.</p>
+          <ul>
+            {unconfigured.map(({ uuid, name, kind }) => (
+              <li key={uuid}>
+                <a href={`/integrations/${uuid}`}>{name || kind}</a> ({kind})
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}

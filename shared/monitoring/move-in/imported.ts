@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+
+/** Entries of one import. */
+export const MAX_IMPORTED = 5_000
+
+export const SOURCES = ['healthchecks', 'uptime-kuma', 'cronitor', 'crontab'] as const
+export type Source = (typeof SOURCES)[number]
+
+export type SettingValue = string | number | boolean
+
+/** A check of another monitor, in our terms. */
+export interface ImportedCheck {
+  /** identifies the check in its source, so that the next import finds it again */
+  key: string
+  /** null if the source has none; the import then derives one from the key */
+  uuid: string | null
+  /** settings by the names of the API; other settings are not compared */
+  settings: Readonly<Record<string, SettingValue>>
+  /** ids of integrations; absent if the source does not assign any */
+  channels?: readonly string[]
+  isPaused: boolean
+  badgeKey?: string
+  /** the present ping address */
+  pingUrl?: string
+}
+
+/** An integration whose settings the source hides. */
+export interface ImportedIntegration {
+  id: string
+  kind: string
+  name: string
+}
+
+/** An entry that is not taken over, with the reason. */
+export interface Note {
+  subject: string
+  reason: string
+}
+
+/** The result of an importer: a pure function of the answers or files of another monitor. */
+export interface Imported {
+  source: Source
+  checks: ImportedCheck[]
+  integrations: ImportedIntegration[]
+  notTaken: Note[]
+  toDo: string[]
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) === null
+}
+
+/** Returns a text member; an empty text if it is absent or has another type. */
+export function textIn(entry: JsonObject, member: string): string {
+  const value = entry[member]
+  return typeof value === 'string' ? value : ''
+}

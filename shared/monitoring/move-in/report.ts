@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { SettingChanges } from '../projects/config-document.ts'
+import type { ImportedIntegration, Note, Source } from './imported.ts'
+
+interface Named {
+  id: string
+  name: string
+}
+
+/** A plan of an import from another monitor, or its result. */
+export interface MoveInReport {
+  source: Source
+  /** false for a plan, and if conflicts prevented the import */
+  applied: boolean
+  create: (Named & { paused: boolean })[]
+  update: (Named & { changes: SettingChanges })[]
+  unchanged: number
+  /** changed here since the last import and not in the source */
+  kept: (Named & { changes: SettingChanges })[]
+  conflicts: (Named & { reason: string; changes?: SettingChanges })[]
+  /** imported before, but not in the source any more; they stay */
+  gone: Named[]
+  /** created without settings, so that they send nothing until they are configured */
+  integrations: ImportedIntegration[]
+  notTaken: Note[]
+  toDo: string[]
+  /** ping addresses whose path changes */
+  addresses: { name: string; from: string; to: string }[]
+}
+
+/** Returns the plan as lines of text. */
+export function reportLines(report: MoveInReport): string[] {
+  const { create, update, unchanged, kept, conflicts, gone, integrations, notTaken, toDo, addresses } = report
+  const sections: [string, string[]][] = [
+    ['Create', create.map(({ id, name, paused }) => `${id} ${name}${paused ? ' (paused)' : ''}`)],
+    ['Update', update.map(({ id, name, changes }) => `${id} ${name}: ${changesText(changes)}`)],
+    [
+      'Changed here since, kept',
+      kept.map(({ id, name, changes }) => `${id} ${name}: ${Object.keys(changes).join(', ')}`),
+    ],
+    [
+      'Conflicts',
+      conflicts.map(({ id, name, reason, changes }) =>
+        [`${id} ${name}: ${reason}`, ...(changes ? [changesText(changes)] : [])].join(': '),
+      ),
+    ],
+    ['Not in the source any more, kept', gone.map(({ id, name }) => `${id} ${name}`)],
+    ['Integrations without settings', integrations.map(({ id, kind, name }) => `${id} ${kind} ${name}`.trimEnd())],
+    ['Not taken', notTaken.map(({ subject, reason }) => `${subject}: ${reason}`)],
+    ['Ping addresses', addresses.map(({ name, from, to }) => `${name}: ${from} -> ${to}`)],
+    ['To do', toDo],
+  ]
+  const count = `checks: ${create.length} new, ${update.length} changed, ${unchanged} the same, ${conflicts.length} in conflict`
+  return [
+    report.applied ? `Applied: ${count}` : `Plan, nothing is changed: ${count}`,
+    ...sections.flatMap(([title, lines]) =>
+      lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)],
+    ),
+  ]
+}
+
+/** `name (from "A" to "B")` */
+export function changesText(changes: SettingChanges): string {
+  return Object.entries(changes)
+    .map(([name, { from, to }]) => `${name} (from ${JSON.stringify(from)} to ${JSON.stringify(to)})`)
+    .join(', ')
+}
+
+/** Returns a text that is equal for equal plans. */
+export function planDigest({ applied: _, ...plan }: MoveInReport): string {
+  return createHash('sha256').update(JSON.stringify(plan)).digest('base64url')
+}

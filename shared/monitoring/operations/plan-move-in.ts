@@ -1,0 +1,227 @@
+import type { Knex } from 'knex'
+import { ValidationError } from '../../errors.ts'
+import { acrossTenants } from '../../platform/database/tenant.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import { mayUse } from '../checks/retired-uuid.ts'
+import { applySpec } from '../checks/settings.ts'
+import { nameOf } from '../checks/slug.ts'
+import { type AssignedCheck, findUsedUuids, listChecks } from '../checks/store.ts'
+import { findTakenIntegrations, listIntegrations } from '../integrations/store.ts'
+import type { Imported, ImportedCheck } from '../move-in/imported.ts'
+import { type Documented, mergeSettings } from '../move-in/merge.ts'
+import type { MoveInReport } from '../move-in/report.ts'
+import { listSources } from '../move-in/store.ts'
+import { toDocumentedCheck } from '../projects/config-document.ts'
+import type { Project } from '../projects/store.ts'
+import { parseSpec } from './check-changes.ts'
+import type { OperationDeps } from './deps.ts'
+
+export interface MoveInOptions {
+  apply: boolean
+  /** imports the other checks although some are in conflict */
+  skipConflicts?: boolean
+  /** takes the source where a setting was changed in both */
+  overwrite?: boolean
+  /** digest of the plan that was confirmed; another plan is not applied */
+  confirmed?: string
+  /** operators only: takes uuids that another organisation retired */
+  reclaim?: boolean
+  /** runs in the transaction of the import, to store keys of the source */
+  also?: (tx: Knex.Transaction) => Promise<void>
+}
+
+export type MoveInDeps = Pick<OperationDeps, 'config' | 'secrets' | 'outbox' | 'announce' | 'now'>
+
+export interface Planned {
+  report: MoveInReport
+  /** entries of the configuration document that makes the changes */
+  entries: JsonObject[]
+  /** created checks, by uuid */
+  created: Map<string, ImportedCheck>
+  /** states of the source to store */
+  sources: { uuid: string; key: string; settings: Documented }[]
+}
+
+/**
+ * Compares checks of another monitor with the project. The caller has locked the project.
+ */
+export async function planMoveIn(
+  tx: Knex,
+  { project, imported, options }: { project: Project; imported: Imported; options: MoveInOptions },
+  deps: MoveInDeps,
+): Promise<Planned> {
+  const { source } = imported
+  const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
+  const sources = await listSources(tx, project.id, source)
+  const bases = new Map(sources.map((row) => [row.key, row]))
+  const planned: Planned = { report: emptyReport(imported), entries: [], created: new Map(), sources: [] }
+  const assignable = await planIntegrations(tx, project.id, imported, planned.report)
+  const uuidOf = (check: ImportedCheck) =>
+    bases.get(check.key)?.uuid ?? check.uuid ?? derivedUuid(deps.secrets, project, source, check.key)
+  const all = imported.checks.map((check) => ({ check, uuid: uuidOf(check) }))
+  const uuids = all.map(({ uuid }) => uuid)
+  const used = await acrossTenants(() => findUsedUuids(tx, uuids))
+  const usedBy = new Map(used.map((row) => [row.uuid, row]))
+  const seen = new Set<string>()
+  const slices = createTimeSlices()
+  for (const { check, uuid } of all) {
+    await slices.rest()
+    const name = nameOf({ uuid, name: String(check.settings.name ?? '') })
+    if (seen.has(uuid)) {
+      planned.report.notTaken.push({ subject: name, reason: `the source has the check ${check.key} twice` })
+      continue
+    }
+    seen.add(uuid)
+    const theirs = documented(check, uuid, assignable)
+    if (typeof theirs === 'string') {
+      planned.report.notTaken.push({ subject: name, reason: theirs })
+      continue
+    }
+    const isReclaimed = options.reclaim === true && usedBy.get(uuid)?.isRetired === true
+    const isFree = isReclaimed || mayUse(usedBy.get(uuid), project.organisationId, deps.secrets)
+    const current = existing.get(uuid)
+    if (!current && !isFree) {
+      const reason = 'the uuid belongs to a check of another project or to a deleted check'
+      planned.report.conflicts.push({ id: uuid, name, reason })
+      continue
+    }
+    compare(planned, { check, uuid, name, theirs, current, base: bases.get(check.key)?.settings ?? null }, options)
+    noteAddress(planned.report, { name, from: check.pingUrl, to: `${deps.config.publicUrl}/ping/${uuid}` })
+  }
+  planned.report.gone = sources.filter(({ uuid }) => !seen.has(uuid)).map(({ uuid: id, name }) => ({ id, name }))
+  planned.report.toDo.push(...addressesToDo(imported, planned.report, deps.config.publicUrl))
+  return planned
+}
+
+function emptyReport({ source, notTaken, toDo }: Imported): MoveInReport {
+  return {
+    source,
+    applied: false,
+    create: [],
+    update: [],
+    unchanged: 0,
+    kept: [],
+    conflicts: [],
+    gone: [],
+    integrations: [],
+    notTaken: [...notTaken],
+    toDo: [...toDo],
+    addresses: [],
+  }
+}
+
+/** Adds the integrations to create to the report. @returns ids that checks may name */
+async function planIntegrations(
+  tx: Knex,
+  projectId: number,
+  { integrations }: Imported,
+  report: MoveInReport,
+): Promise<Set<string>> {
+  const known = new Set((await listIntegrations(tx, projectId)).map(({ uuid }) => uuid))
+  const others = integrations.filter(({ id }) => !known.has(id))
+  const taken = await acrossTenants(() =>
+    findTakenIntegrations(
+      tx,
+      others.map(({ id }) => id),
+    ),
+  )
+  for (const integration of others) {
+    if (taken.includes(integration.id)) {
+      const subject = `integration ${integration.name || integration.id}`
+      report.notTaken.push({ subject, reason: 'its id belongs to an integration of another project' })
+      continue
+    }
+    report.integrations.push(integration)
+    known.add(integration.id)
+  }
+  return known
+}
+
+interface Compared {
+  check: ImportedCheck
+  uuid: string
+  name: string
+  theirs: Documented
+  current: AssignedCheck | undefined
+  base: Documented | null
+}
+
+function compare(
+  planned: Planned,
+  { check, uuid, name, theirs, current, base }: Compared,
+  options: MoveInOptions,
+): void {
+  const { report, entries, created, sources } = planned
+  if (!current) {
+    report.create.push({ id: uuid, name, paused: check.isPaused })
+    entries.push(entryOf({ ...theirs, uuid }))
+    created.set(uuid, check)
+    sources.push({ uuid, key: check.key, settings: theirs })
+    return
+  }
+  const ours = toDocumentedCheck(current)
+  const merged = mergeSettings({ base, theirs, ours }, options.overwrite === true)
+  const isConflict = Object.keys(merged.conflicts).length > 0
+  if (isConflict) {
+    const reason = base === null ? 'the project has a different check with this uuid' : 'changed here and in the source'
+    report.conflicts.push({ id: uuid, name, reason, changes: merged.conflicts })
+    return
+  }
+  if (Object.keys(merged.kept).length > 0) report.kept.push({ id: uuid, name, changes: merged.kept })
+  if (Object.keys(merged.changes).length > 0) {
+    report.update.push({ id: uuid, name, changes: merged.changes })
+    entries.push(entryOf({ ...merged.wanted, uuid }))
+  } else report.unchanged += 1
+  sources.push({ uuid, key: check.key, settings: theirs })
+}
+
+/** Returns the settings of the source as this service would store them, or the reason why it cannot. */
+function documented(check: ImportedCheck, uuid: string, assignable: ReadonlySet<string>): Documented | string {
+  try {
+    const channels = check.channels?.filter((id) => assignable.has(id))
+    const settings = applySpec(null, parseSpec(entryOf(check.settings)), { slugFromName: false })
+    const all = toDocumentedCheck({ ...settings, uuid, integrationIds: channels ?? [] })
+    const named = new Set([...Object.keys(check.settings), ...(channels ? ['channels'] : []), ...RENAMED])
+    return Object.fromEntries(Object.entries(all).filter(([name]) => named.has(name)))
+  } catch (error) {
+    if (error instanceof ValidationError) return error.message.replace(/^json validation error: /, '')
+    throw error
+  }
+}
+
+/** The source may describe them by other members. */
+const RENAMED = ['success_kw', 'failure_kw', 'filter_subject']
+
+function entryOf(members: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.assign(Object.create(null), members as Readonly<Record<string, JsonValue>>) // settings are JSON scalars
+}
+
+/** Returns a uuid that stays the same for every import, but that no one can derive without SECRET_KEY. */
+export function derivedUuid(secrets: Pick<Secrets, 'digest'>, { uuid }: Project, source: string, key: string): string {
+  const hex = secrets.digest(`import ${uuid} ${source} ${key}`).toString('hex')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`]
+  return [...parts, hex.slice(20, 32)].join('-')
+}
+
+function noteAddress(report: MoveInReport, { name, from, to }: { name: string; from: string | undefined; to: string }) {
+  if (from === undefined || !URL.canParse(from)) return
+  if (new URL(from).pathname !== new URL(to).pathname) report.addresses.push({ name, from, to })
+}
+
+function addressesToDo({ checks }: Imported, { addresses }: MoveInReport, publicUrl: string): string[] {
+  const hosts = new Set(checks.flatMap(({ pingUrl = '' }) => (URL.canParse(pingUrl) ? new URL(pingUrl).host : [])))
+  hosts.delete(new URL(publicUrl).host)
+  if (hosts.size === 0) return []
+  const [first] = addresses
+  const names = [...hosts].join(', ')
+  if (!first) return [`to move the jobs without changing them, make the name ${names} lead to ${publicUrl}`]
+  const prefix = new URL(first.from).pathname.replace(/[^/]*$/, '')
+  return [
+    `change the ping addresses of the jobs, or pass requests to ${names} on with a proxy rule`,
+    `nginx: location ${prefix} { proxy_pass ${publicUrl}/ping/; }`,
+    `Caddy: handle_path ${prefix}* { rewrite * /ping{uri} reverse_proxy ${publicUrl} }`,
+  ]
+}

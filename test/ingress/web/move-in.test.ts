@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+import { createTeam, join, type Team } from './people.ts'
+import { fieldsOf, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let source: HttpSink
+let team: Team
+let owner: Visitor
+let base: string
+
+test.before(async () => {
+  app = await sharedProduct()
+  source = await openHttpSink()
+  team = await createTeam(app, 'Movers')
+  owner = await join(app, team, 'owner')
+  base = `/projects/${team.project.uuid}/move-in`
+})
+test.after.always(async () => await source?.[Symbol.asyncDispose]())
+
+const check = (name: string) => ({
+  uuid: randomUUID(),
+  name,
+  slug: '',
+  tags: '',
+  timeout: 3600,
+  grace: 60,
+  status: 'up',
+})
+const checks = [check('Nightly <backup>'), check('Report')]
+const API_KEY = 'k'.repeat(32)
+
+test.serial('checks move in on a page after their plan is confirmed', async (t) => {
+  const channel = { id: randomUUID(), name: 'Ops', kind: 'slack' }
+  source.respond = ({ path }) => ({
+    body: JSON.stringify(path.endsWith('/checks/') ? { checks } : { channels: [channel], badges: {} }),
+  })
+  t.true((await owner.get(`/projects/${team.project.uuid}/settings`)).text.includes(`href="${base}"`))
+  const read = await owner.post(`${base}/healthchecks`, { url: source.url, api_key: API_KEY }, base)
+  t.is(read.status, 303)
+  const address = read.headers.location ?? ''
+  const plan = await owner.get(address)
+  t.regex(plan.text, /2 new, 0 changed, 0 the same/)
+  t.true(plan.text.includes('Nightly &lt;backup>') || plan.text.includes('Nightly &lt;backup&gt;'))
+  t.regex(plan.text, /Ops \(slack\)/)
+  t.false(plan.text.includes(API_KEY))
+  const [row] = await app.db('import_plans').where({ project_id: team.project.id })
+  t.false(String(row?.sealed_plan).includes('Report'))
+
+  await app.db('checks').insert({ project_id: team.project.id, uuid: checks[1]?.uuid, name: 'Mine' })
+  const fields = { ...fieldsOf(plan.text), ping_key: `page-key-${randomUUID().slice(0, 8)}` }
+  const stale = await owner.send(address, fields)
+  t.is(stale.status, 409)
+  t.regex(stale.text, /the project has changed/)
+  t.regex(stale.text, /1 new, 0 changed, 0 the same, 1 in conflict/)
+  const refused = await owner.send(address, { ...fieldsOf(stale.text), ping_key: fields.ping_key })
+  t.is(refused.status, 409)
+  t.regex(refused.text, /there are conflicts/)
+
+  const overwrite = `${address}?overwrite=1`
+  const confirmed = await owner.send(overwrite, {
+    ...fieldsOf((await owner.get(overwrite)).text),
+    ping_key: fields.ping_key,
+  })
+  t.is(confirmed.status, 303)
+  t.is(confirmed.headers.location, base)
+  const arrived = (await owner.get(base)).text
+  t.regex(arrived, /1 checks created, 1 changed/)
+  t.regex(arrived, /2 checks wait for a first ping/)
+  t.regex(arrived, /Integrations that need settings/)
+  t.is((await send(app.url, `/ping/${checks[0]?.uuid}`)).status, 200)
+  t.is((await owner.get(address)).status, 404, 'a plan is applied once')
+
+  t.is((await owner.post(`${base}/start`, {}, base)).status, 303)
+  t.regex((await owner.get(base)).text, /Watching \d checks?\./)
+  const integration = (await owner.get(`/integrations/${channel.id}`)).text
+  t.regex(integration, /Needs settings/)
+})
+
+test.serial('a source that cannot be read is explained beside the form', async (t) => {
+  source.respond = () => ({ status: 401 })
+  const refused = await owner.post(`${base}/healthchecks`, { url: source.url, api_key: API_KEY }, base)
+  t.is(refused.status, 400)
+  t.regex(refused.text, /Nothing is imported: the other service refuses the api_key\./)
+  t.true(refused.text.includes(`value="${source.url}"`))
+  t.false(refused.text.includes(API_KEY))
+})
+
+test.serial('only members who manage a project may move checks in', async (t) => {
+  const member = await join(app, team, 'read-only')
+  t.is((await member.get(base)).status, 403)
+  const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner')
+  t.is((await stranger.get(base)).status, 404)
+  t.is((await owner.get(`${base}/${randomUUID()}`)).status, 404)
+  t.is((await owner.get(`${base}/none`)).status, 404)
+})

@@ -1,0 +1,92 @@
+import test from 'ava'
+import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
+import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
+import { type Documented, mergeSettings } from '#shared/monitoring/move-in/merge.ts'
+import crontab from '../../../vectors/move-in/crontab.json' with { type: 'json' }
+import healthchecks from '../../../vectors/move-in/healthchecks.json' with { type: 'json' }
+import merges from '../../../vectors/move-in/merge.json' with { type: 'json' }
+
+/** Returns a value as the service receives it. */
+function received(value: object) {
+  const parsed = parseJsonBody(Buffer.from(JSON.stringify(value)))
+  if (!parsed.ok) throw new Error(parsed.error)
+  return parsed.body
+}
+
+test('an answer of Healthchecks becomes checks, integrations and notes', (t) => {
+  const { answers, expected, refused } = healthchecks
+  const [checks, channels, badges] = [answers.checks, answers.channels, answers.badges].map(received)
+  if (!checks || !channels || !badges) throw new Error('three answers')
+  const imported = fromHealthchecks({ checks, channels, badges })
+  t.is(imported.checks.length, expected.checks.length)
+  for (const [index, check] of expected.checks.entries()) t.like(imported.checks[index], { ...check, uuid: check.key })
+  t.deepEqual(imported.integrations, expected.integrations)
+  t.deepEqual(
+    imported.notTaken.map(({ subject }) => subject),
+    expected.notTaken,
+  )
+  t.deepEqual(imported.toDo, expected.toDo)
+  for (const { checks: wrong, error } of refused) {
+    t.throws(() => fromHealthchecks({ checks: received(wrong), channels, badges }), { message: error })
+  }
+})
+
+test('a crontab becomes checks, and its commands ping them', (t) => {
+  const { options, first, lines, uuid } = crontab
+  const text = [first, ...lines.map(({ line }) => line)].join('\n')
+  const { imported, jobs } = fromCrontab(text, options)
+  const notTaken = new Map(imported.notTaken.map(({ subject, reason }) => [subject, reason]))
+  const changed = rewriteCrontab(text, jobs, () => `${options.publicUrl}/ping/${uuid}`).text.split('\n')
+  let next = 0
+  for (const [index, expected] of lines.entries()) {
+    const subject = `line ${index + 2}`
+    t.is(notTaken.get(subject), expected.notTaken, expected.line)
+    t.is(changed[index + 1], expected.after ?? expected.line)
+    if (expected.name === undefined) continue
+    const [check, job] = [imported.checks[next], jobs[next]]
+    next += 1
+    t.is(job?.line, index + 1, expected.line)
+    t.is(job?.leave ?? undefined, expected.byHand, expected.line)
+    const { name, schedule, slug } = expected
+    t.like(check?.settings, { name, schedule, tags: 'web1', grace: 3600, ...(slug !== undefined && { slug }) })
+  }
+  t.is(imported.checks.length, next)
+  t.is(imported.checks.at(-1)?.settings.tz, 'Europe/Berlin')
+
+  const again = fromCrontab(changed.join('\n'), options)
+  t.deepEqual(
+    again.imported.checks.map(({ key }) => key),
+    imported.checks.map(({ key }) => key),
+    'a changed crontab has the same checks',
+  )
+  t.is(rewriteCrontab(changed.join('\n'), again.jobs, () => 'https://other.example').diff, '')
+})
+
+test('a crontab of the system has users, and its zone must be known', (t) => {
+  const { options } = crontab
+  const system = fromCrontab('0 3 * * * root /opt/a\r\n0 3 * * * www /opt/a\r\n', {
+    ...options,
+    tz: 'UTC',
+    isSystem: true,
+  })
+  t.deepEqual(
+    system.imported.checks.map(({ key }) => key),
+    ['web1 root /opt/a', 'web1 www /opt/a'],
+  )
+  const { text, diff } = rewriteCrontab('0 3 * * * root /opt/a\r\n', system.jobs, () => 'https://s.example/ping/x')
+  t.regex(text, /^0 3 \* \* \* root \/opt\/a; curl .*x\/\$\?\r\n$/)
+  t.regex(diff, /^--- crontab\n\+\+\+ crontab\n@@ -1 \+1 @@\n-0 3/)
+  t.throws(() => fromCrontab('0 3 * * * /opt/a', options), { message: /^tz must be given/ })
+  t.throws(() => fromCrontab('', { ...options, tz: 'Mars/Base' }), { message: 'tz Mars/Base is not a valid timezone' })
+})
+
+test('settings that changed in both places are a conflict', (t) => {
+  for (const { case: name, base, theirs, ours, overwrite = false, wanted, ...expected } of merges) {
+    const merged = mergeSettings({ base: base as Documented | null, theirs, ours }, overwrite) // JSON without undefined
+    const { changes, kept, conflicts } = merged
+    const names = { changes: Object.keys(changes), kept: Object.keys(kept), conflicts: Object.keys(conflicts) }
+    t.deepEqual(names, expected, name)
+    if (wanted) t.deepEqual(merged.wanted, wanted, name)
+  }
+})
