@@ -180,7 +180,8 @@ function checkOf(
   const slug = uniqueSlug(slugify(shown).slice(0, MAX_NAME_LENGTH - 5), slugs)
   const tags = slugify(host)
   return {
-    key: [host, user, command].join(' '),
+    // The ping is added before the input of a command, without the blanks there.
+    key: [host, user, command.replace(/\s+%/, '%')].join(' '),
     uuid: null,
     settings: { name: shown, slug, tags, schedule, tz: zone, grace },
     isPaused: false,

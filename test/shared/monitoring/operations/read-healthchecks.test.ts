@@ -36,13 +36,14 @@ test('a source that cannot be read is refused with its reason', async (t) => {
     [{ status: 500 }, /^the other service answers 500 to the request for checks$/],
     [{ body: '<html>' }, /^the list of checks is not JSON$/],
     [{ status: 429, headers: { 'retry-after': '3600' } }, /limits its requests/],
-    [{ misbehave: 'reset' }, /^url cannot be read: /],
   ]
   for (const [answer, message] of cases) {
     sink.enqueue(answer)
     const error = await t.throwsAsync(read(), { message })
     t.false(error.message.includes(apiKey))
   }
+  sink.respond = () => ({ misbehave: 'reset' })
+  await t.throwsAsync(read(), { message: /^url cannot be read: / })
   sink.respond = () => ({ status: 404 })
   await t.throwsAsync(read(), { message: /has no management API of Healthchecks/ })
   await t.throwsAsync(read('not an address'), { message: 'url is not a URL' })
