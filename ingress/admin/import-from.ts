@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
+import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
@@ -107,6 +108,22 @@ const crontab: Command = {
   },
 }
 
+const cronitor: Command = {
+  noun: 'import-from',
+  verb: 'cronitor',
+  summary: 'Take over jobs and heartbeats of a Cronitor export',
+  options: {
+    ...common,
+    file: { description: 'the YAML export; - reads standard input', value: 'FILE', required: true },
+  },
+  help: ['Ping addresses change; the jobs must call the new ones.', ...commonHelp],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const imported = fromCronitor(await readText(textOf(given, 'file')))
+    return await outputOfFile(given, context, { project, imported, keys: {} })
+  },
+}
+
 const start: Command = {
   noun: 'import-from',
   verb: 'start',
@@ -123,7 +140,7 @@ const start: Command = {
   },
 }
 
-export const importFromCommands: readonly Command[] = [healthchecks, crontab, start]
+export const importFromCommands: readonly Command[] = [healthchecks, crontab, cronitor, start]
 
 interface Import {
   project: Project
@@ -152,6 +169,20 @@ async function run(given: Given, context: AdminContext, { project, imported, key
 
 function outputOf(report: MoveInReport): Output {
   return { json: report, text: reportLines(report).join('\n'), conflicts: report.conflicts.length > 0 }
+}
+
+/** Adds the ping addresses, which the source does not have. */
+async function outputOfFile(given: Given, context: AdminContext, input: Import): Promise<Output> {
+  const report = await run(given, context, input)
+  const urls = await pingUrls(context.db, { ...input, report }, context)
+  const pairs = [...urls].map(([key, url]) => ({ key, url }))
+  const output = outputOf(report)
+  const lines = pairs.map(({ key, url }) => `  ${key}: ${url}`)
+  return {
+    ...output,
+    json: { ...report, urls: pairs },
+    text: [output.text, 'New ping addresses:', ...lines].join('\n'),
+  }
 }
 
 async function apiKeyOf(given: Given, { config }: AdminContext): Promise<{ apiKey: string; warnings: string[] }> {

@@ -18,6 +18,8 @@ export interface ImportedCheck {
   settings: Readonly<Record<string, SettingValue>>
   /** ids of integrations; absent if the source does not assign any */
   channels?: readonly string[]
+  /** limit of the duration; stored when the check is created, and not compared later */
+  rules?: { run: { max: number } }
   isPaused: boolean
   badgeKey?: string
   /** the present ping address */

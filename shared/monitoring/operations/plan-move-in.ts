@@ -156,7 +156,7 @@ function compare(
   const { report, entries, created, sources } = planned
   if (!current) {
     report.create.push({ id: uuid, name, paused: check.isPaused })
-    entries.push(entryOf({ ...theirs, uuid }))
+    entries.push(entryOf({ ...theirs, uuid, ...rulesOf(check) }))
     created.set(uuid, check)
     sources.push({ uuid, key: check.key, settings: theirs })
     return
@@ -175,6 +175,10 @@ function compare(
     entries.push(entryOf({ ...merged.wanted, uuid }))
   } else report.unchanged += 1
   sources.push({ uuid, key: check.key, settings: theirs })
+}
+
+function rulesOf({ rules }: ImportedCheck): { rules?: JsonObject } {
+  return rules ? { rules: entryOf({ run: entryOf(rules.run) }) } : {}
 }
 
 /** Returns the settings of the source as this service would store them, or the reason why it cannot. */

@@ -280,3 +280,26 @@ test.serial('a crontab is changed to ping its checks, and read again unchanged',
   t.like(again, { create: [], update: [], unchanged: 1, gone: [], diff: '' })
   t.is((await admin('import-from', 'crontab', '--project', made.projectId, '--file', file)).status, 1)
 })
+
+test.serial('a Cronitor export is imported with run rules, and its addresses are printed', async (t) => {
+  const made = await createProject()
+  const file = join(folder, 'monitors.yaml')
+  const text =
+    'jobs:\n  nightly:\n    schedule: 0 3 * * *\n    assertions: [metric.duration < 5 min]\n    paused: true\n'
+  await writeFile(file, text)
+  const run = async (...more: string[]): Promise<MoveInReport & { urls: { key: string; url: string }[] }> =>
+    JSON.parse(
+      (await admin('import-from', 'cronitor', '--project', made.projectId, '--file', file, ...more, '--json')).stdout,
+    )
+  const [url] = (await run('--apply')).urls
+  const uuid = url?.url.slice(-36)
+  t.like(url, { key: 'nightly' })
+  const check = { name: 'nightly', schedule: '0 3 * * *', grace: 60, status: 'paused' }
+  t.like(jsonOf(await api(made.apiKey, `/checks/${uuid}`)), check)
+  t.like(jsonOf(await api(made.apiKey, `/checks/${uuid}/rules`)), { run: { max: 300 } })
+  t.like(await run('--apply'), { create: [], update: [], unchanged: 1, conflicts: [] })
+  await writeFile(file, 'jobs: [')
+  const refused = await admin('import-from', 'cronitor', '--project', made.projectId, '--file', file)
+  t.is(refused.status, 1)
+  t.regex(refused.stderr, /^the file is not YAML: line \d/)
+})

@@ -90,6 +90,17 @@ test.serial('a source that cannot be read is explained beside the form', async (
   t.false(refused.text.includes(API_KEY))
 })
 
+test.serial('a pasted Cronitor export is planned like an answer of Healthchecks', async (t) => {
+  const document = 'heartbeats:\n  queue: {schedule: every 5 minutes}\nsites:\n  shop: {}\n'
+  const read = await owner.post(`${base}/cronitor`, { document }, base)
+  const plan = await owner.get(read.headers.location ?? '')
+  t.regex(plan.text, /1 new, 0 changed/)
+  t.regex(plan.text, /sites shop: this service does not send requests/)
+  const refused = await owner.post(`${base}/cronitor`, { document: 'jobs: {}' }, base)
+  t.is(refused.status, 400)
+  t.regex(refused.text, /Nothing is imported: the file has no jobs, heartbeats, checks or sites\./)
+})
+
 test.serial('only members who manage a project may move checks in', async (t) => {
   const member = await join(app, team, 'read-only')
   t.is((await member.get(base)).status, 403)

@@ -1,9 +1,11 @@
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import type { ArrivedCheck } from '#shared/monitoring/move-in/store.ts'
-import { ButtonForm, FieldForm } from '../../forms/form.tsx'
+import { ButtonForm, FieldForm, Form } from '../../forms/form.tsx'
+import { TextArea } from '../../forms/inputs.tsx'
 import { PageHead, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
+import { Problem } from '../../shell/notice.tsx'
 
 interface View {
   base: string
@@ -12,6 +14,7 @@ interface View {
   unconfigured: readonly StoredIntegration[]
   url: string
   problem: string | undefined
+  fileProblem: string | undefined
 }
 
 const COLUMNS = [
@@ -33,7 +36,7 @@ function stateText({ isHeard, isWatched, status }: ArrivedCheck): string {
 
 /** Form to read another monitor, and the list of what has arrived from earlier imports. */
 export function MoveInPage({ context, view }: { context: Context; view: View }) {
-  const { base, arrived, unconfigured, url, problem } = view
+  const { base, arrived, unconfigured, url, problem, fileProblem } = view
   const silent = arrived.filter(({ isHeard, isWatched, status }) => status === 'new' && !isHeard && !isWatched)
   return (
     <>
@@ -68,6 +71,20 @@ export function MoveInPage({ context, view }: { context: Context; view: View }) 
             },
           ]}
         />
+      </section>
+      <section class="card" aria-labelledby="cronitor">
+        <h2 id="cronitor">From Cronitor</h2>
+        <Problem text={fileProblem} />
+        <Form context={context} action={`${base}/move-in/cronitor`} class="stack">
+          <div class="drop-zone" data-drop="document" data-scripted hidden>
+            <label for="document-file">Drop a file here, or choose one</label>
+            <input type="file" id="document-file" accept=".yaml,.yml" />
+          </div>
+          <TextArea label="YAML of an export" name="document" value="" rows={4} isMono required />
+          <div>
+            <button type="submit">Show the plan</button>
+          </div>
+        </Form>
       </section>
       <p class="muted">
         For a crontab, use the command <code>admin import-from crontab</code>.

@@ -1,5 +1,6 @@
 import { DomainError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import { planDigest } from '#shared/monitoring/move-in/report.ts'
 import { listArrived } from '#shared/monitoring/move-in/store.ts'
@@ -24,6 +25,7 @@ export function moveInPages(pages: Pages): void {
   const base = '/projects/:project/move-in'
   pages.get(base, (context) => showStart(context, {}))
   pages.post(`${base}/healthchecks`, readSource)
+  pages.post(`${base}/cronitor`, readFile)
   pages.post(`${base}/start`, start)
   pages.get(`${base}/:plan`, (context) => showPlan(context, null))
   pages.post(`${base}/:plan`, confirm)
@@ -31,10 +33,11 @@ export function moveInPages(pages: Pages): void {
 
 interface StartState {
   problem?: string
+  fileProblem?: string
   url?: string
 }
 
-async function showStart(context: Context, { problem, url }: StartState, status = 200): Promise<void> {
+async function showStart(context: Context, { problem, fileProblem, url }: StartState, status = 200): Promise<void> {
   const workspace = await requireProject(context, 'manage')
   const { project } = workspace
   const { db } = context.deps
@@ -45,6 +48,7 @@ async function showStart(context: Context, { problem, url }: StartState, status 
     unconfigured: integrations.filter((integration) => needsSettings(integration, context.deps.secrets)),
     url: url ?? '',
     problem: problem ?? context.flash.problem,
+    fileProblem,
   }
   sendPage(
     context,
@@ -67,6 +71,19 @@ async function readSource(context: FormContext): Promise<void> {
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     await showStart(context, { problem: `Nothing is imported: ${error.message}.`, url }, 400)
+  }
+}
+
+async function readFile(context: FormContext): Promise<void> {
+  const { project } = await requireProject(context, 'manage')
+  const { deps, form } = context
+  try {
+    const imported = fromCronitor(form.get('document') ?? '')
+    const id = await keepPlan(deps.db, { project, imported }, deps)
+    redirect(context, `/projects/${project.uuid}/move-in/${id}`)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    await showStart(context, { fileProblem: `Nothing is imported: ${error.message}.` }, 400)
   }
 }
 

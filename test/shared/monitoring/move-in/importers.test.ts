@@ -1,8 +1,10 @@
 import test from 'ava'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import { type Documented, mergeSettings } from '#shared/monitoring/move-in/merge.ts'
+import cronitor from '../../../vectors/move-in/cronitor.json' with { type: 'json' }
 import crontab from '../../../vectors/move-in/crontab.json' with { type: 'json' }
 import healthchecks from '../../../vectors/move-in/healthchecks.json' with { type: 'json' }
 import merges from '../../../vectors/move-in/merge.json' with { type: 'json' }
@@ -74,11 +76,30 @@ test('a crontab of the system has users, and its zone must be known', (t) => {
     system.imported.checks.map(({ key }) => key),
     ['web1 root /opt/a', 'web1 www /opt/a'],
   )
-  const { text, diff } = rewriteCrontab('0 3 * * * root /opt/a\r\n', system.jobs.slice(0, 1), () => 'https://s.example/ping/x')
+  const { text, diff } = rewriteCrontab(
+    '0 3 * * * root /opt/a\r\n',
+    system.jobs.slice(0, 1),
+    () => 'https://s.example/ping/x',
+  )
   t.regex(text, /^0 3 \* \* \* root \/opt\/a; curl .*x\/\$\?\r\n$/)
   t.regex(diff, /^--- crontab\n\+\+\+ crontab\n@@ -1 \+1 @@\n-0 3/)
   t.throws(() => fromCrontab('0 3 * * * /opt/a', options), { message: /^tz must be given/ })
   t.throws(() => fromCrontab('', { ...options, tz: 'Mars/Base' }), { message: 'tz Mars/Base is not a valid timezone' })
+})
+
+test('a Cronitor export becomes checks, and the rest is listed', (t) => {
+  for (const { title, text, checks, notTaken } of cronitor.files) {
+    const imported = fromCronitor(text)
+    t.is(imported.checks.length, checks.length, title)
+    for (const [index, check] of checks.entries()) t.like(imported.checks[index], check, title)
+    t.deepEqual(
+      imported.notTaken.map(({ subject, reason }) => `${subject}: ${reason}`),
+      notTaken,
+    )
+  }
+  for (const { text, error } of cronitor.refused) t.throws(() => fromCronitor(text), { message: error })
+  const bomb = `a: &a [x, x]\n${Array.from({ length: 40 }, (_, n) => `b${n}: &b${n} [${n ? `*b${n - 1}, *b${n - 1}` : '*a, *a'}]`).join('\n')}`
+  t.throws(() => fromCronitor(bomb), { message: 'the file has too many aliases' })
 })
 
 test('settings that changed in both places are a conflict', (t) => {
