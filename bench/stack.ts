@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
-import { IMPORTER_HEAP, INGRESS_HEAP } from '../stack/stack-settings.ts'
+import { IMPORTER_HEAP, INGRESS_HEAP, LOADER } from '../stack/stack-settings.ts'
 import { freePort } from '../stack/wait-until-ready.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
@@ -49,7 +51,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
     settings: Record<string, string> = {},
     heap: readonly string[] = [],
   ): ChildProcess {
-    const child = spawn(process.execPath, [...heap, '--import', 'tsx', file, ...args], {
+    const child = spawn(process.execPath, [...heap, ...loaderOf(tree), file, ...args], {
       cwd: tree,
       env: { ...env, ...settings },
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -100,6 +102,11 @@ export async function addChecks(db: Knex, count: number): Promise<string[]> {
     [count],
   )
   return rows.map(({ uuid }) => uuid)
+}
+
+/** A tree from before the loader reads TypeScript with tsx. */
+function loaderOf(tree: string): readonly string[] {
+  return existsSync(join(tree, LOADER[1])) ? LOADER : ['--import', 'tsx']
 }
 
 async function answering(url: string): Promise<void> {

@@ -13,9 +13,6 @@ import {
   requireInvoke,
 } from './caller.ts'
 import { followMessage } from './cancellation.ts'
-import { refuseCall } from './run-tool.ts'
-import { toolServer } from './tool-server.ts'
-import { answerMessage } from './transport.ts'
 
 const RpcSchema = z
   .object({ jsonrpc: z.literal('2.0'), id: z.unknown().optional(), method: z.string(), params: z.unknown().optional() })
@@ -44,6 +41,12 @@ const toolsRoute = defineRoute({
     refuseForeignOrigin(request, deps.config)
     requireInvoke(caller)
     limitAgent(caller, response, deps, deps.agents)
+    // Loaded by the first call: the protocol's packages take more memory than all pages.
+    const [{ refuseCall }, { toolServer }, { answerMessage }] = await Promise.all([
+      import('./run-tool.ts'),
+      import('./tool-server.ts'),
+      import('./transport.ts'),
+    ])
     const from = `${caller.keyId} ${clientAddress(request, deps)}`
     const follow = (message: unknown) => followMessage(message, from, deps.agents.cancellable)
     const serve = (cancelled: AbortSignal) => toolServer(caller, response, deps, cancelled)

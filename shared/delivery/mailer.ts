@@ -1,4 +1,4 @@
-import { createTransport, type NodemailerError } from 'nodemailer'
+import type { NodemailerError } from 'nodemailer'
 
 export interface OutgoingMail {
   /** without angle brackets; the same for each attempt, so that mail servers can drop duplicates */
@@ -48,23 +48,31 @@ const MAX_SUBJECT_CHARS = 250
 /** Pools connections to one server. File and URL access of nodemailer are off. */
 export function createMailer(options: MailerOptions): Mailer {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5_000
-  const transport = createTransport({
-    pool: true,
-    url: options.url,
-    maxConnections: options.maxConnections ?? 5,
-    // Retries are scheduled in rows; a second attempt here could send a mail twice.
-    maxRequeues: 0,
-    connectionTimeout: connectTimeoutMs,
-    greetingTimeout: connectTimeoutMs,
-    dnsTimeout: connectTimeoutMs,
-    socketTimeout: options.silenceTimeoutMs ?? 15_000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
-  transport.on('error', () => undefined)
+  // Loaded by the first mail.
+  const open = async () => {
+    const { createTransport } = await import('nodemailer')
+    const transport = createTransport({
+      pool: true,
+      url: options.url,
+      maxConnections: options.maxConnections ?? 5,
+      // Retries are scheduled in rows; a second attempt here could send a mail twice.
+      maxRequeues: 0,
+      connectionTimeout: connectTimeoutMs,
+      greetingTimeout: connectTimeoutMs,
+      dnsTimeout: connectTimeoutMs,
+      socketTimeout: options.silenceTimeoutMs ?? 15_000,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+    transport.on('error', () => undefined)
+    return transport
+  }
+  let opened: ReturnType<typeof open> | undefined
   return {
     async send(mail) {
       try {
+        opened ??= open()
+        const transport = await opened
         await transport.sendMail({
           from: options.from,
           to: { name: '', address: mail.to },
@@ -81,7 +89,7 @@ export function createMailer(options: MailerOptions): Mailer {
       }
     },
     async [Symbol.asyncDispose]() {
-      transport.close()
+      ;(await opened)?.close()
     },
   }
 }

@@ -5,7 +5,6 @@ import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import type { DomainKey } from '#shared/risk/domain-keys/domain-key.ts'
-import { evaluateBlinded, invalidElements } from '#shared/risk/first-financing/blind-evaluation.ts'
 import { type FinancingKeys, liveEpochs } from '#shared/risk/first-financing/fingerprint.ts'
 import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
@@ -34,7 +33,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
       const key =
         liveEpochs(await keysOf(job.env)).find(named) ??
         liveEpochs(await ensureFinancingKeys(deps.db, deps.secrets, job.env)).find(named)
-      const result = evaluationOf(job.id, key, request)
+      const result = await evaluationOf(job.id, key, request)
       await endJob(deps, job, async () => result)
     },
     async 'financing.absence'(job: OpenJob) {
@@ -67,12 +66,15 @@ export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDispo
   return subscribe(worker, on(financingSnapshotDue, 1, take), deps)
 }
 
-function evaluationOf(
+/** Evaluates blinded elements, or returns the invalid ones. */
+async function evaluationOf(
   evaluationId: string,
   key: DomainKey | undefined,
   { epoch, blinded }: EvaluationRequest,
-): JobResult {
+): Promise<JobResult> {
   if (!key?.publicKey) return invalid([{ path: 'epoch', code: 'EPOCHS', message: `epoch ${epoch} is not live` }])
+  // Loaded by the first evaluation.
+  const { evaluateBlinded, invalidElements } = await import('#shared/risk/first-financing/blind-evaluation.ts')
   const wrong = invalidElements(blinded)
   if (wrong.length > 0) {
     const message = 'must be a canonical encoding of a ristretto255 element other than the identity'

@@ -4,7 +4,6 @@ import { ensureEvidenceSigner } from '#shared/risk/domain-keys/evidence-key-stor
 import { completeTradeVerification } from '#shared/risk/operations/record-trade.ts'
 import { issueTradePack } from '#shared/risk/operations/trade-packs.ts'
 import { ebrcChecks, iecChecks, shippingBillChecks, type TradeCheck } from '#shared/risk/trade/checks.ts'
-import { renderTradePdf } from '#shared/risk/trade/pdf.ts'
 import type { TradePackRequest, TradeRequest } from '#shared/risk/trade/requests.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
@@ -50,6 +49,7 @@ export const provenanceComposer: Worker = {
       const request = job.request as TradePackRequest
       const signer = await signerOf(job.env)
       const { publicUrl } = deps.config
+      const { renderTradePdf } = await import('#shared/risk/trade/pdf.ts')
       await endJob(deps, job, async (tx, enqueue) => {
         const owner = { organisationId: job.organisationId, env: job.env }
         const { now, secrets } = deps

@@ -1,4 +1,4 @@
-import * as client from 'openid-client'
+import type * as client from 'openid-client'
 import { ConflictError, ForbiddenError, NotFoundError, UnavailableError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
@@ -53,11 +53,15 @@ export function oidcPages(pages: Pages): void {
   pages.get('/sign-in/oidc/callback', finish)
 }
 
+/** Loaded by the first sign-in at an issuer. */
+const openidClient = () => import('openid-client')
+
 async function issuerOf(context: Context): Promise<client.Configuration> {
   const { config } = context.deps
   if (config.oidcIssuer === undefined || config.oidcClientId === undefined) {
     throw new NotFoundError('No issuer is configured for signing in.')
   }
+  const client = await openidClient()
   const known = context.deps.oidcIssuers
   const discovery =
     known.get(config.oidcIssuer) ??
@@ -78,6 +82,7 @@ async function issuerOf(context: Context): Promise<client.Configuration> {
 async function begin(context: FormContext, userId: number | null, next: string): Promise<void> {
   const { deps, response } = context
   const issuer = await issuerOf(context)
+  const client = await openidClient()
   const flow: Flow = {
     state: client.randomState(),
     nonce: client.randomNonce(),
@@ -135,6 +140,7 @@ interface Claims {
 /** Exchanges the code for claims. The library checks state, nonce, PKCE, issuer, audience, signature and age. */
 async function exchange(context: Context, flow: Flow, url: URL): Promise<Claims> {
   const issuer = await issuerOf(context)
+  const client = await openidClient()
   try {
     const tokens = await client.authorizationCodeGrant(
       issuer,

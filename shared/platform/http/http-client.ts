@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import got, { type Got } from 'got'
+import type { Got } from 'got'
 import { traced, traceHeaders } from '../process/tracing.ts'
 import { BlockedTargetError, classifyFailure, HttpClientError } from './http-error.ts'
 import { openSystemResolver, pinnedLookup } from './resolve.ts'
@@ -60,7 +60,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const maxBodyBytes = options.maxBodyBytes ?? 64 * 1024
   const timeoutMs = options.timeoutMs ?? 15_000
   const agents = openAgents(policy, resolve, options)
-  const instance = configure(policy, agents, { ...options, timeoutMs })
+  let instance: Promise<Got> | undefined
   return {
     async request(requested) {
       return await traced(
@@ -82,10 +82,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       throw classifyFailure(new BlockedTargetError(result.reason))
     }
     const startedAt = performance.now()
-    const first = await attempt(instance, result.url, request, maxBodyBytes)
+    instance ??= configure(policy, agents, { ...options, timeoutMs })
+    const client = await instance
+    const first = await attempt(client, result.url, request, maxBodyBytes)
     if (!(first instanceof StaleConnection)) return first
     const leftMs = Math.max(1, Math.ceil((request.timeoutMs ?? timeoutMs) - (performance.now() - startedAt)))
-    const second = await attempt(instance, result.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
+    const second = await attempt(client, result.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
     if (second instanceof StaleConnection) throw second.error
     return second
   }
@@ -184,7 +186,13 @@ function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClien
 /** Headers that are sent to another origin after a redirect; they only describe the message format. */
 const crossOriginHeaders = new Set(['accept', 'content-length', 'content-type', 'user-agent'])
 
-function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions & { timeoutMs: number }): Got {
+/** Loads got with the first request, because few processes send any at rest. */
+async function configure(
+  policy: CompiledPolicy,
+  agents: Agents,
+  options: HttpClientOptions & { timeoutMs: number },
+): Promise<Got> {
+  const { default: got } = await import('got')
   const connect = options.connectTimeoutMs ?? 5_000
   return got.extend({
     agent: agents,

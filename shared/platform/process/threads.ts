@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -46,10 +46,12 @@ export function openThreads<Tasks extends ThreadTasks>(
 ): Threads<Tasks> & AsyncDisposable {
   const limits = { ...LIMITS, ...given }
   // Opened by the first task, so that a process without tasks starts no thread.
-  let opened: Piscina | undefined
+  let opened: Promise<Piscina> | undefined
+  /** deadlines of waiting and running tasks, by the id of the call */
   const deadlines = new Map<number, Deadline>()
   let calls = 0
-  const open = () => {
+  const open = async () => {
+    const { Piscina } = await import('piscina')
     const pool = new Piscina({
       filename: file.href,
       name: 'run',
@@ -78,7 +80,7 @@ export function openThreads<Tasks extends ThreadTasks>(
     try {
       const call: ThreadCall = { id, task, input }
       opened ??= open()
-      return await opened.run(call, { signal: deadline.signal })
+      return await (await opened).run(call, { signal: deadline.signal })
     } catch (error) {
       const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       const problem = deadline.passed() ?? (isTooLarge ? 'too large' : null)
@@ -110,7 +112,7 @@ export function openThreads<Tasks extends ThreadTasks>(
       }
     },
     async [Symbol.asyncDispose]() {
-      await opened?.destroy()
+      await (await opened)?.destroy()
     },
   }
 }

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
-import sodium from 'libsodium-wrappers-sumo'
+import type libsodium from 'libsodium-wrappers-sumo'
+
+let loaded: typeof libsodium | undefined
 
 /** The other functions need libsodium. Loads it once per process. */
 export async function oprfReady(): Promise<void> {
+  const { default: sodium } = await import('libsodium-wrappers-sumo')
   await sodium.ready
+  loaded = sodium
+}
+
+function loadedSodium(): typeof libsodium {
+  if (!loaded) throw new Error('oprfReady() was not awaited')
+  return loaded
 }
 
 /** RFC 9497, sections 3.1 and 4.1. */
@@ -20,12 +29,14 @@ export interface OprfKey {
 }
 
 export function newOprfKey(): OprfKey {
+  const sodium = loadedSodium()
   const privateKey = Buffer.from(sodium.crypto_core_ristretto255_scalar_random())
   return { privateKey, publicKey: Buffer.from(sodium.crypto_scalarmult_ristretto255_base(privateKey)) }
 }
 
 /** RFC 9497, section 3.3.2; a client with a blinded input gets the same 64 bytes. */
 export function evaluateOprf(privateKey: Uint8Array, input: Uint8Array): Buffer {
+  const sodium = loadedSodium()
   const element = sodium.crypto_core_ristretto255_from_hash(expandMessage(input))
   const evaluated = sodium.crypto_scalarmult_ristretto255(privateKey, element)
   return sha512(lengthOf(input), input, lengthOf(evaluated), evaluated, FINALIZE)

@@ -1,8 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import type { ApiEnv } from '../../environment.ts'
-import { EVIDENCE_SENTENCE, openDocument, SANDBOX_SENTENCE } from '../packs/pdf/document.ts'
+import { EVIDENCE_SENTENCE, SANDBOX_SENTENCE } from '../packs/pdf/document.ts'
 import { instantText } from '../packs/pdf/figures.ts'
-import { CONTENT_WIDTH, createSheet, INK, line, PAGE, type Sheet, STYLES } from '../packs/pdf/sheet.ts'
+import { INK } from '../packs/pdf/ink.ts'
+import { openDocument } from '../packs/pdf/open-document.ts'
+import { CONTENT_WIDTH, createSheet, line, PAGE, type Sheet, STYLES } from '../packs/pdf/sheet.ts'
 import type { TradeCheck } from './checks.ts'
 import type { TradeDocument, TradeFinding } from './trade-pack.ts'
 

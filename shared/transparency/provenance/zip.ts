@@ -1,6 +1,4 @@
 import { buffer } from 'node:stream/consumers'
-import { fromBufferPromise } from 'yauzl'
-import { ZipFile } from 'yazl'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 
 export type Files = ReadonlyMap<string, Buffer>
@@ -11,6 +9,7 @@ const FIRST_DOS_DAY = new Date(1980, 0, 1)
 
 /** Uncompressed, sorted, with a constant time: equal files give equal bytes. */
 export async function writeZip(files: Files): Promise<Buffer> {
+  const { ZipFile } = await import('yazl')
   const zip = new ZipFile()
   const names = [...files.keys()].sort((a, b) => (a < b ? -1 : 1))
   for (const name of names) {
@@ -36,6 +35,7 @@ export async function readZip(bytes: Buffer): Promise<Map<string, Buffer>> {
 }
 
 async function readEntries(bytes: Buffer): Promise<Map<string, Buffer>> {
+  const { fromBufferPromise } = await import('yauzl')
   const zip = await fromBufferPromise(bytes, { lazyEntries: true, strictFileNames: true })
   const files = new Map<string, Buffer>()
   const seen = new Set<string>()

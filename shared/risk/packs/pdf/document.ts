@@ -1,4 +1,3 @@
-import PDFDocument from 'pdfkit'
 import type { ApiEnv } from '../../../environment.ts'
 import { AntiDilutionSchema } from '../../acceptance/anti-dilution.ts'
 import { EvidenceSchema } from '../../evidence/values.ts'
@@ -78,24 +77,4 @@ function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   )
   const tier = lowestTier(rest.map((entry) => entry.tier))
   return { key: 'other', title: 'Other evidence', tier, grade: null, detail: null, values: [], evidence }
-}
-
-/** Bytes are deterministic: without compression, with the subject's date. */
-export function openDocument(
-  at: string,
-  info: { Title: string; Subject?: string; Keywords: string },
-): PDFKit.PDFDocument {
-  const date = new Date(at)
-  return new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    autoFirstPage: false,
-    bufferPages: true,
-    compress: false,
-    pdfVersion: '1.7',
-    tagged: true,
-    displayTitle: true,
-    lang: 'en-IN',
-    info: { ...info, Creator: 'Signalbox', CreationDate: date, ModDate: date },
-  })
 }

@@ -1,7 +1,8 @@
 import type { PackDocument } from './document.ts'
 import { words } from './figures.ts'
+import { INK } from './ink.ts'
 import { type PackProof, verificationLines, verificationUrl } from './proof.ts'
-import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
+import { CONTENT_WIDTH, PAGE, type Sheet, STYLES } from './sheet.ts'
 
 const LABEL_WIDTH = 78
 

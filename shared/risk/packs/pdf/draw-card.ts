@@ -1,7 +1,8 @@
 import type { Card, CardValue } from './card.ts'
 import { drawEvidence } from './draw-evidence.ts'
+import { INK } from './ink.ts'
 import { gradeText } from './labels.ts'
-import { CONTENT_WIDTH, INK, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
+import { CONTENT_WIDTH, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark, tierLabel } from './tiers.ts'
 
 const LABEL_WIDTH = 94

@@ -1,7 +1,8 @@
 import { EVIDENCE_SENTENCE, type PackDocument, SANDBOX_SENTENCE } from './document.ts'
 import { drawQr } from './draw-qr.ts'
 import { instantText } from './figures.ts'
-import { CONTENT_WIDTH, INK, line, PAGE, type Sheet, STYLES } from './sheet.ts'
+import { INK } from './ink.ts'
+import { CONTENT_WIDTH, line, PAGE, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark } from './tiers.ts'
 
 const BAND_HEIGHT = 26

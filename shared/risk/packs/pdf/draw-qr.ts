@@ -1,7 +1,9 @@
-import QRCode from 'qrcode'
+import { createRequire } from 'node:module'
 import type { Sheet } from './sheet.ts'
 
-/** Cameras need a quiet zone of four modules. */
+const require = createRequire(import.meta.url)
+
+/** Draws a QR code with a quiet zone of four modules, which cameras need. @param side points */
 export function drawQr(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -27,6 +29,8 @@ export interface QrMatrix {
 
 /** Uses medium error correction. */
 export function qrMatrix(text: string): QrMatrix {
+  // Loaded by the first code, because most processes draw none.
+  const QRCode: typeof import('qrcode') = require('qrcode')
   const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' })
   const { size } = modules
   const runs: QrMatrix['runs'] = []

@@ -1,11 +1,12 @@
 import { buffer } from 'node:stream/consumers'
 import type { ApiEnv } from '../../../environment.ts'
-import { openDocument, type PackDocument, packDocument } from './document.ts'
+import { type PackDocument, packDocument } from './document.ts'
 import { drawAnchor } from './draw-anchor.ts'
 import { drawCard } from './draw-card.ts'
 import { evidenceColumns } from './draw-evidence.ts'
 import { drawFooters, drawHead, drawSandboxBand } from './draw-head.ts'
 import { instantText } from './figures.ts'
+import { openDocument } from './open-document.ts'
 import { type PackProof, packFileName, verificationUrl } from './proof.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
 

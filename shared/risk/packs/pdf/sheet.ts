@@ -1,15 +1,8 @@
+import { INK } from './ink.ts'
 import { type DrawnText, drawnText, type Face } from './typeface.ts'
 
 export const PAGE = { width: 595.28, height: 841.89, left: 48, right: 48, top: 64, bottom: 56 } as const
 export const CONTENT_WIDTH = PAGE.width - PAGE.left - PAGE.right
-
-export const INK = {
-  text: '#1b2430',
-  quiet: '#55606c',
-  rule: '#d3d9df',
-  accent: '#17604f',
-  warning: '#9a3412',
-} as const
 
 export interface Style {
   font: Face

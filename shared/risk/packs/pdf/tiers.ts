@@ -1,5 +1,5 @@
 import type { EvidenceTier } from '../../registries/connector.ts'
-import { INK } from './sheet.ts'
+import { INK } from './ink.ts'
 
 export const TIERS: readonly EvidenceTier[] = [
   'REGISTRY_VERIFIED',
