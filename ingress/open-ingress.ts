@@ -7,14 +7,13 @@ import { openSystemResolver } from '#shared/platform/http/resolve.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
 import { openPlatform, type Platform } from '#shared/platform/process/open-platform.ts'
-import { openThreads } from '#shared/platform/process/threads.ts'
-import { createAnnouncements, createLiveChanges } from './announcements.ts'
+import { createLiveChanges } from './announcements.ts'
 import { createBadgeService } from './api-monitoring/badge-service.ts'
 import { createSharedReads } from './api-monitoring/share-reads.ts'
 import { createApp } from './app.ts'
-import type { IngressDeps, IngressTasks } from './deps.ts'
-import { monitorEventLoop } from './event-loop-monitor.ts'
+import type { IngressDeps } from './deps.ts'
 import { openListenerProblems } from './health.ts'
+import { type ListenerProcess, openListenerProcess } from './listener-process.ts'
 import { createAgentDirectory } from './mcp/agent-directory.ts'
 import { tracedHandler } from './middleware/request-safety.ts'
 import { createShortCache } from './middleware/short-cache.ts'
@@ -31,19 +30,22 @@ import { Watchers } from './web/shell/live-watchers.ts'
 const KEY_REMEMBERED_MS = 3_000
 
 /**
- * Opens one HTTP ingress. `resources` closes the server first, then its dependencies. `drain` must be called
- * before: the process then still serves, but is not ready and closes idle connections.
+ * Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it.
+ * `drain` comes before that: it keeps serving, turns readiness red and lets go of kept-alive connections.
+ * @param process the parts that it shares with the SMTP listener of the same process; opened here by default
  */
 export async function openIngress(
   resources: AsyncDisposableStack,
   config: Config,
   log: Log,
   override: Partial<IngressDeps> = {},
+  process?: ListenerProcess,
 ): Promise<{ server: HttpServer; deps: IngressDeps; drain: () => void }> {
   const draining = new AbortController()
-  const platform = await openPlatform(resources, 'signalbox-ingress', config, log)
-  const announcements = createAnnouncements(platform.broker)
-  const deps = createDeps(resources, { platform, announcements, config, log, draining: draining.signal, override })
+  const { platform, ...shared } =
+    process ?? openListenerProcess(resources, await openPlatform(resources, 'signalbox-ingress', config, log), log)
+  const { announcements } = shared
+  const deps = createDeps({ platform, shared, config, log, draining: draining.signal, override })
   const listener = openListenerProblems(deps)
   resources.use(listener)
   let isListening = false
@@ -81,19 +83,17 @@ const MAX_HISTORIES = 40
  */
 const MAX_TOKEN_ATTEMPTS = 4
 
-/** Creates the dependencies; overridden members are also used to create the others. */
-function createDeps(
-  resources: AsyncDisposableStack,
-  parts: {
-    platform: Platform
-    announcements: ReturnType<typeof createAnnouncements>
-    config: Config
-    log: Log
-    draining: AbortSignal
-    override: Partial<IngressDeps>
-  },
-): IngressDeps {
-  const { platform, announcements, config, log, draining, override } = parts
+/** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
+function createDeps(parts: {
+  platform: Platform
+  shared: Omit<ListenerProcess, 'platform'>
+  config: Config
+  log: Log
+  draining: AbortSignal
+  override: Partial<IngressDeps>
+}): IngressDeps {
+  const { platform, shared, config, log, draining, override } = parts
+  const { announcements, threads, turns } = shared
   const { broker, metrics } = platform
   const liveChanges = createLiveChanges(broker)
   const ground = {
@@ -110,8 +110,8 @@ function createDeps(
     pingReadiness: platform.pingReadiness,
     pingRefusals: platform.pingRefusals,
     installation: platform.installation,
-    threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
-    turns: resources.use(monitorEventLoop({ log, metrics })),
+    threads,
+    turns,
     draining,
     agents: createAgentDirectory(config.agentRateLimitPerMinute),
     clock: platform.clock,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runCommand } from './run-command.ts'
 import { writePrivately } from './service-state.ts'
+import { LOADER } from './stack-settings.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -60,7 +61,7 @@ export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
 /** Runs commands in separate processes with these settings. */
 export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
   return async (args) => {
-    const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
+    const command = [process.execPath, ...LOADER, 'ingress/admin.ts', ...args]
     const { code, stdout, stderr } = await runCommand(command, { cwd: root, env: { ...process.env, ...env } })
     if (code !== 0) throw new Error(`admin ${args.slice(0, 2).join(' ')} failed:\n${stderr.trim() || stdout.trim()}`)
     return stdout.trim()

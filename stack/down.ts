@@ -10,7 +10,7 @@ export async function down(folder: string, say: (line: string) => void): Promise
   const processes = Object.entries(state.processes)
   const stopped = await Promise.all(
     processes.map(async ([name, process]) => {
-      const ran = await stopProcess(process, 'SIGTERM', stopTimeoutMs)
+      const ran = await stopProcess(process, 'SIGINT', stopTimeoutMs)
       forgetProcess(folder, name)
       return ran ? name : undefined
     }),

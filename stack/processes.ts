@@ -14,6 +14,7 @@ import {
 import { join, resolve } from 'node:path'
 import { identify } from './process-identity.ts'
 import type { ManagedProcess } from './service-state.ts'
+import { LOADER } from './stack-settings.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const maximumLogBytes = 20 * 1024 * 1024
@@ -32,7 +33,7 @@ export function fingerprint(plan: ProcessPlan, code: string): string {
 /** Covers paths, sizes and modification times. */
 export function codeDigest(): string {
   const hash = createHash('sha256').update(process.version)
-  for (const room of ['ingress', 'workers', 'shared', 'package-lock.json']) {
+  for (const room of ['all', 'ingress', 'workers', 'shared', 'package-lock.json']) {
     for (const file of filesBelow(join(root, room))) {
       const { mtimeMs, size } = statSync(file)
       hash.update(`${file}\0${mtimeMs}\0${size}\n`)
@@ -47,7 +48,7 @@ export async function startProcess(plan: ProcessPlan, folder: string, code: stri
   mkdirSync(join(log, '..'), { recursive: true, mode: 0o700 })
   if (existsSync(log) && statSync(log).size > maximumLogBytes) renameSync(log, `${log}.1`)
   const output = openSync(log, 'a', 0o600)
-  const child = spawn(process.execPath, ['--import', 'tsx', ...plan.command], {
+  const child = spawn(process.execPath, [...LOADER, ...plan.command], {
     cwd: root,
     env: { ...process.env, ...plan.settings },
     detached: true,

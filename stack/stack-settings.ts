@@ -51,6 +51,12 @@ export const IMPORTER_HEAP: readonly string[] = ['--max-semi-space-size=4', '--m
  */
 export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']
 
+/** Node option by which every process of the product reads TypeScript, from the root of the repository. */
+export const LOADER = ['--import', './shared/platform/process/load-typescript.mjs'] as const
+
+/** Node options of one process for everything: that of an ingress, and room for one tape import beside it. */
+export const ALL_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=768']
+
 /**
  * Returns the ways in order. The origin of the last run comes before new ones, because it has the data.
  * @param allowed comma-separated ways (STACK_SERVICES); default all

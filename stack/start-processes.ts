@@ -3,7 +3,7 @@ import { settings as known } from '#shared/platform/process/settings.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
 import type { MailPorts, StackState } from './service-state.ts'
-import { INGRESS_HEAP } from './stack-settings.ts'
+import { ALL_HEAP } from './stack-settings.ts'
 import { freePort, httpReady, NotReady, portOpen, portTrouble, untilReady } from './wait-until-ready.ts'
 
 /** Timeout for work in flight before a process is killed. */
@@ -18,9 +18,9 @@ export type StartOptions = {
 }
 
 /**
- * Starts ingress, SMTP listener and workers, and waits until all are ready. Keeps running processes with equal
- * settings.
- * @throws Error with the port in use, or the end of the log of a failed process
+ * Starts one process with both listeners and all workers in the background, and the mail catcher if there is no mail
+ * server, and waits until all are ready. Keeps processes that already run with the same settings.
+ * @throws Error with the port that is in use, or the end of the log of the failed process
  */
 export async function startProcesses({ settings, folder, state, save, say }: StartOptions): Promise<void> {
   const code = codeDigest()
@@ -29,14 +29,14 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   for (const plan of plans) {
     const old = state.processes[plan.name]
     if (old?.fingerprint === fingerprint(plan, code) && (await isRunning(old))) continue
-    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs)))
+    if (old && (await stopProcess(old, 'SIGINT', stopTimeoutMs)))
       say(`${plan.name} restarts with its new settings or code`)
     stale.push(plan)
   }
   const superfluous = Object.keys(state.processes).filter((name) => !plans.some((plan) => plan.name === name))
   for (const name of superfluous) {
     const old = state.processes[name]
-    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs))) say(`stopped ${name}, which is no longer needed`)
+    if (old && (await stopProcess(old, 'SIGINT', stopTimeoutMs))) say(`stopped ${name}, which is not needed any more`)
     forgetProcess(folder, name)
     delete state.processes[name]
   }
@@ -54,12 +54,9 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
   try {
     // Only the metrics port reports why a process is not ready.
-    const serviceAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
     const ready = {
       ...(state.mail && { mail: portOpen(state.mail.http) }),
-      smtp: portOpen(Number(settings.SMTP_PORT)),
-      workers: serviceAccount('workers'),
-      ingress: serviceAccount('ingress'),
+      all: httpReady(`http://127.0.0.1:${state.processes.all?.metricsPort}`),
     }
     await untilReady(ready, died, 90_000)
   } catch (error) {
@@ -72,26 +69,20 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
 }
 
-/** Assigns METRICS_PORT and the next free ports. */
+/** Keeps the metrics port of a running process; otherwise takes METRICS_PORT, or a free port if that is in use. */
 async function processPlans(settings: Readonly<Record<string, string>>, state: StackState): Promise<ProcessPlan[]> {
-  const first = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
-  const entries = [
-    { name: 'ingress', command: [...INGRESS_HEAP, 'ingress/main.ts'] },
-    { name: 'smtp', command: ['ingress/smtp.ts'] },
-    { name: 'workers', command: ['workers/main.ts'] },
-  ]
-  const plans: ProcessPlan[] = []
-  for (const [index, { name, command }] of entries.entries()) {
-    const old = state.processes[name]
-    const isOurs = old !== undefined && (await isRunning(old))
-    const isDemanded = settings.METRICS_PORT !== undefined && index === 0
-    const wanted = first === 0 ? 0 : first + index
-    const isUsable = isDemanded || (wanted !== 0 && (await portTrouble(wanted, '127.0.0.1')) === undefined)
-    const keeps = isOurs && (settings.METRICS_PORT === undefined || old.metricsPort === wanted)
-    const port = keeps ? old.metricsPort : isUsable ? wanted : await freePort()
-    plans.push({ name, command, settings: { ...settings, METRICS_PORT: String(port) } })
+  const wanted = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
+  const old = state.processes.all
+  const isOurs = old !== undefined && (await isRunning(old))
+  const keeps = isOurs && (settings.METRICS_PORT === undefined || old.metricsPort === wanted)
+  const isUsable = settings.METRICS_PORT !== undefined || (await portTrouble(wanted, '127.0.0.1')) === undefined
+  const port = keeps ? old.metricsPort : isUsable && wanted !== 0 ? wanted : await freePort()
+  const all = {
+    name: 'all',
+    command: [...ALL_HEAP, 'all/main.ts'],
+    settings: { ...settings, METRICS_PORT: String(port) },
   }
-  return state.mail ? [mailPlan(state.mail), ...plans] : plans
+  return state.mail ? [mailPlan(state.mail), all] : [all]
 }
 
 /** The mail catcher has no metrics, and accepts mail of this machine only. */
@@ -108,8 +99,8 @@ export async function mailPorts({ mail, processes }: StackState): Promise<MailPo
 }
 
 async function refuseTakenPort({ name, settings }: ProcessPlan): Promise<void> {
-  const ports = { ingress: ['PORT', 'METRICS_PORT'], smtp: ['SMTP_PORT'], workers: [] }[name] ?? []
-  for (const setting of ports) {
+  if (name !== 'all') return
+  for (const setting of ['PORT', 'METRICS_PORT', 'SMTP_PORT']) {
     const port = Number(settings[setting])
     const trouble = await portTrouble(port, setting === 'METRICS_PORT' ? '127.0.0.1' : (settings.HOST ?? '0.0.0.0'))
     if (trouble === undefined) continue

@@ -28,7 +28,7 @@ export async function status(folder: string, say: (line: string) => void): Promi
   }
   const problems = await Promise.all(
     Object.keys(state.processes).map(async (name) => {
-      const problem = await processProblem(name, state, settings)
+      const problem = await processProblem(name, state)
       return { name, problem }
     }),
   )
@@ -42,16 +42,11 @@ export async function status(folder: string, say: (line: string) => void): Promi
   return pings === 'are taken' && problems.every(({ problem }) => problem === undefined)
 }
 
-/** @returns undefined if the process is ready */
-async function processProblem(
-  name: string,
-  { processes, mail }: StackState,
-  settings: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
+/** Returns the reason that a process reports for not being ready; undefined if it is. */
+async function processProblem(name: string, { processes, mail }: StackState): Promise<string | undefined> {
   const process = processes[name]
   if (!process || !(await isRunning(process))) return 'ended'
   if (name === 'mail') return await portOpen(mail?.http ?? 0)()
-  if (name === 'smtp') return await portOpen(Number(settings.SMTP_PORT))()
   const text = await httpReady(`http://127.0.0.1:${process.metricsPort}`)()
   return text?.trim().replaceAll(/\s*\n\s*/g, '; ')
 }
@@ -59,9 +54,9 @@ async function processProblem(
 async function pingsText(address: string): Promise<string> {
   try {
     const { status } = await fetch(`${address}/readyz/pings`, { signal: AbortSignal.timeout(5_000) })
-    return status === 200 ? 'are taken' : 'are REFUSED with 503: the ingress cannot reach the broker'
+    return status === 200 ? 'are taken' : 'are REFUSED with 503: the process cannot reach the broker'
   } catch {
-    return 'are NOT TAKEN: the ingress does not answer'
+    return 'are NOT TAKEN: the process does not answer'
   }
 }
 

@@ -4,7 +4,7 @@ import test from 'ava'
 import { functionsAbove, linesOf } from './support/function-lengths.ts'
 import { fileOf, importsOf, reaches, root, sourcesBelow } from './support/imports.ts'
 
-const areas = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
+const areas = ['all', 'ingress', 'workers', 'shared', 'stack', 'test'] as const
 type Area = (typeof areas)[number]
 
 const imports = areas.flatMap((area) =>
@@ -15,11 +15,13 @@ const imports = areas.flatMap((area) =>
 
 /** The areas that each area may import, always as `#shared/...`. Tests may import every area. */
 const mayImport: Record<Area, readonly string[]> = {
+  // One process with both: the only area that imports listeners and workers.
+  all: ['shared', 'ingress', 'workers'],
   ingress: ['shared'],
   workers: ['shared'],
   shared: [],
   stack: ['shared'],
-  test: ['shared', 'ingress', 'workers', 'stack', 'migrations', 'bench', 'examples'],
+  test: ['all', 'shared', 'ingress', 'workers', 'stack', 'migrations', 'bench', 'examples'],
 }
 /** The layers of `shared/`, lowest first. A module may import only modules of lower layers. */
 const layers = [
@@ -114,7 +116,8 @@ test('another area is imported only by the alias #shared', (t) => {
     if (name.startsWith('#')) return !name.startsWith('#shared/') || area === 'shared'
     if (!name.startsWith('.') || area === 'test')
       return name.startsWith('.') && target?.startsWith('shared/') && area === 'test'
-    return target?.split('/')[0] !== area
+    const other = target?.split('/')[0] ?? ''
+    return area === 'all' ? !['all', 'ingress', 'workers'].includes(other) : other !== area
   })
   t.deepEqual(wrong.map(describe), [])
 })

@@ -8,15 +8,21 @@ import { openPlatform, type Platform } from '#shared/platform/process/open-platf
 import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
-/** Workers stop while the process does not fit its installation. Each finishes its work in flight. */
+/**
+ * Opens workers in one process: they start once it fits its installation, and stop for as long as it does not. Closed
+ * through `resources`: each stops taking and finishes what it has in flight.
+ * @param shared the platform of a process that has listeners too; opened here by default
+ */
 export async function openWorkers(
   resources: AsyncDisposableStack,
   chosen: readonly Worker[],
   config: Config,
   log: Log,
   override: Partial<WorkerDeps> = {},
+  shared?: Platform,
 ): Promise<WorkerDeps> {
-  const platform = await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log)
+  const platform =
+    shared ?? (await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log))
   const live = resources.use(createLiveAnnouncer(platform.broker))
   const deps: WorkerDeps = { config, ...platform, log, live, ...override }
   const watched = { broker: platform.broker, log, metrics: platform.metrics }

@@ -2,10 +2,8 @@ import { parseTrustedProxies } from '#shared/platform/http/remote-addr.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
 import { openPlatform } from '#shared/platform/process/open-platform.ts'
-import { openThreads } from '#shared/platform/process/threads.ts'
-import { createAnnouncements } from '../announcements.ts'
-import type { IngressDeps, IngressTasks } from '../deps.ts'
-import { monitorEventLoop } from '../event-loop-monitor.ts'
+import type { IngressDeps } from '../deps.ts'
+import { type ListenerProcess, openListenerProcess } from '../listener-process.ts'
 import { answersMail } from '../ping-path/listener-proof.ts'
 import { openPingPath, type PingPathDeps } from '../ping-path/open-ping-path.ts'
 import { createMailListener } from './accept.ts'
@@ -13,16 +11,19 @@ import { type MailServer, openMailServer } from './server.ts'
 
 export type MailDeps = PingPathDeps & Pick<IngressDeps, 'threads'>
 
-/** `resources` closes the server first, then the ping path. */
+/**
+ * Opens the SMTP listener. `resources` closes the server first, then the ping path.
+ * @param process the parts that it shares with the HTTP listener of the same process; opened here by default
+ */
 export async function openMailIngress(
   resources: AsyncDisposableStack,
   config: Config,
   log: Log,
+  process?: ListenerProcess,
 ): Promise<{ server: MailServer; deps: MailDeps }> {
-  const platform = await openPlatform(resources, 'signalbox-smtp', config, log)
+  const { platform, announcements, threads } =
+    process ?? openListenerProcess(resources, await openPlatform(resources, 'signalbox-smtp', config, log), log)
   const { broker, metrics } = platform
-  const announcements = createAnnouncements(broker)
-  resources.use(monitorEventLoop({ log, metrics }))
   const deps: MailDeps = {
     config,
     db: platform.db,
@@ -32,9 +33,7 @@ export async function openMailIngress(
     log,
     metrics,
     installation: platform.installation,
-    threads: resources.use(
-      openThreads<IngressTasks>(new URL('../threads/tasks.ts', import.meta.url), { log, metrics }),
-    ),
+    threads,
     clock: platform.clock,
     now: platform.now,
   }

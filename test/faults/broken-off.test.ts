@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
-import { INGRESS_HEAP } from '../../stack/stack-settings.ts'
+import { INGRESS_HEAP, LOADER } from '../../stack/stack-settings.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { listeningPort, openProduct, type Product } from '../support/product.ts'
@@ -81,7 +81,7 @@ test.serial(`B20 an ingress as it is started is small again after ${FLOOD} clien
 test.serial('however an ingress is started, its heap is bounded in the same way', (t) => {
   const options = INGRESS_HEAP.join(' ')
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  t.is(scripts.ingress, `node ${options} --import tsx ingress/main.ts`)
+  t.is(scripts.ingress, `node ${options} ${LOADER.join(' ')} ingress/main.ts`)
   const command = /^CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '[]'
-  t.deepEqual(JSON.parse(command), ['node', ...INGRESS_HEAP, '--import', 'tsx', 'ingress/main.ts'])
+  t.deepEqual(JSON.parse(command), ['node', ...INGRESS_HEAP, ...LOADER, 'ingress/main.ts'])
 })

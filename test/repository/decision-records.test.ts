@@ -30,8 +30,8 @@ test('the table of decision records links each of them once', (t) => {
 })
 
 test('every cited decision record exists', (t) => {
-  const sources = ['ingress', 'workers', 'shared', 'migrations', 'stack', 'bench', 'test', 'examples'].flatMap((it) =>
-    sourcesBelow(it),
+  const sources = ['all', 'ingress', 'workers', 'shared', 'migrations', 'stack', 'bench', 'test', 'examples'].flatMap(
+    (it) => sourcesBelow(it),
   )
   const cited = [...sources, ...pages(), 'ARCHITECTURE.md', 'CHANGELOG.md'].flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')

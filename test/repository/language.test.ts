@@ -5,7 +5,7 @@ import { root, sourcesBelow } from '../support/imports.ts'
 import { type Finding, findInDocument, findInSource } from '../support/language.ts'
 
 test('code, tests, pages and documents use standard terms', (t) => {
-  const sources = ['ingress', 'workers', 'shared', 'migrations', 'stack', 'bench', 'examples', 'test'].flatMap(
+  const sources = ['all', 'ingress', 'workers', 'shared', 'migrations', 'stack', 'bench', 'examples', 'test'].flatMap(
     (folder) => sourcesBelow(folder),
   )
   const documents = ['.', 'docs', 'docs/adr', 'docs/spec', 'docs/registries'].flatMap((folder) =>

@@ -21,7 +21,7 @@ function anchorsOf(markdown: string): Set<string> {
 test('every cited section of the specification exists', (t) => {
   const documents = readdirSync(folder)
   const anchors = new Map(documents.map((name) => [name, anchorsOf(readFileSync(join(folder, name), 'utf8'))]))
-  const sources = ['ingress', 'workers', 'shared', 'stack', 'bench', 'test', 'examples'].flatMap((it) =>
+  const sources = ['all', 'ingress', 'workers', 'shared', 'stack', 'bench', 'test', 'examples'].flatMap((it) =>
     sourcesBelow(it),
   )
   const citing = [...sources, ...documents.map((name) => `docs/spec/${name}`)]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
-import { IMPORTER_HEAP } from '../../stack/stack-settings.ts'
+import { ALL_HEAP, IMPORTER_HEAP, LOADER } from '../../stack/stack-settings.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -38,7 +38,7 @@ test('M12: every container has bounds of memory and processes', (t) => {
   t.is(count(/^ +mem_limit: \$\{\w+:-\d+g\}$/gm), 3)
   t.is(count(/^ +pids_limit: \d+$/gm), 3)
   const others = [...compose.matchAll(/^ {2}([\w-]+):\s+(?:\{ )?<<: \*(\w+)/gm)].map(([, name]) => name)
-  t.is(others.length, workers.length + 4, 'the others are made from the first')
+  t.is(others.length, workers.length + 5, 'the others are made from the first')
 })
 
 test('L17: what may hold a secret can be given as a file', (t) => {
@@ -97,5 +97,16 @@ test('the secrets are made where compose.yaml looks for them', (t) => {
 
 test('a separate tape importer is started with the heap that a tape needs', (t) => {
   const command = /^ {2}tape-importer: .*command: (\[.*?\])/m.exec(compose)?.[1] ?? '[]'
-  t.deepEqual(JSON.parse(command), ['node', ...IMPORTER_HEAP, '--import', 'tsx', 'workers/main.ts', 'tape-importer'])
+  t.deepEqual(JSON.parse(command), ['node', ...IMPORTER_HEAP, ...LOADER, 'workers/main.ts', 'tape-importer'])
+})
+
+test('the profile small runs listeners and workers in one container', (t) => {
+  const service = /^ {2}all:\n(?: {4}.*\n)+/m.exec(compose)?.[0] ?? ''
+  t.regex(service, /profiles: \[small\]/)
+  const command = /command: (\[.*?\])/.exec(service)?.[1] ?? '[]'
+  t.deepEqual(JSON.parse(command), ['node', ...ALL_HEAP, ...LOADER, 'all/main.ts'])
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  t.is(scripts.all, JSON.parse(command).join(' '))
+  const roles = [...compose.matchAll(/<<: \*role/g)]
+  t.is(roles.length, workers.length + 2, 'every other process is in the profile roles')
 })

@@ -69,6 +69,6 @@ test('make up prints the address of mails, and make status reports refused pings
     return now.text.includes('REFUSED') && /NOT READY: .*broker/.test(now.text) ? now : null
   })
   t.false(broken.isWell)
-  t.regex(broken.text, /^ingress {4}runs, pid \d+, NOT READY: .*broker/m)
+  t.regex(broken.text, /^all {8}runs, pid \d+, NOT READY: .*broker/m)
   proxy.restore()
 })

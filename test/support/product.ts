@@ -11,7 +11,7 @@ import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps, IngressTasks } from '../../ingress/deps.ts'
 import type { MailDeps } from '../../ingress/smtp/open-mail-ingress.ts'
-import { INGRESS_HEAP } from '../../stack/stack-settings.ts'
+import { ALL_HEAP, INGRESS_HEAP } from '../../stack/stack-settings.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
@@ -22,7 +22,13 @@ import { compileCache, readTypescript } from './typescript-process.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Names of the processes that `spawn` can start: the product's own entry files. */
-const entryFiles = { ingress: 'ingress/main.ts', smtp: 'ingress/smtp.ts', workers: 'workers/main.ts' } as const
+const entryFiles = {
+  all: 'all/main.ts',
+  ingress: 'ingress/main.ts',
+  smtp: 'ingress/smtp.ts',
+  workers: 'workers/main.ts',
+} as const
+const heaps: Partial<Record<keyof typeof entryFiles, readonly string[]>> = { all: ALL_HEAP, ingress: INGRESS_HEAP }
 
 interface TestProject {
   id: number
@@ -229,12 +235,15 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
     spawn(what, args = [], extra = {}, folder = root) {
-      const heap = what === 'ingress' ? INGRESS_HEAP : []
-      const child = spawn(process.execPath, [...heap, readTypescript, entryFiles[what], ...withAlerter(args)], {
-        cwd: folder,
-        env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
+      const child = spawn(
+        process.execPath,
+        [...(heaps[what] ?? []), readTypescript, entryFiles[what], ...withAlerter(args)],
+        {
+          cwd: folder,
+          env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      )
       const spawned = follow(child)
       resources.defer(async () => {
         spawned.signal('SIGKILL')

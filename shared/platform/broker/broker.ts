@@ -43,6 +43,8 @@ export interface Broker extends AsyncDisposable {
   remove(queues: readonly string[]): Promise<void>
   problems(): string[]
   publishProblems(): string[]
+  /** the same as `problems` without those of consumers */
+  connectionProblems(): string[]
   connected(): Promise<void>
 }
 
@@ -94,6 +96,7 @@ export function openBroker(options: BrokerOptions): Broker {
     inspect: (queues) => consuming.inspect(queues),
     remove: (queues) => consuming.remove(queues),
     problems: () => [publishing, publisher, consuming, ...consumers].flatMap((part) => part.problems()),
+    connectionProblems: () => [publishing, publisher, consuming].flatMap((part) => part.problems()),
     publishProblems: () => [...publishing.problems(), ...publisher.problems()],
     async connected() {
       await Promise.all([publishing.connected(), publisher.opened(), consuming.connected()])

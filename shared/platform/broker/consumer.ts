@@ -54,7 +54,7 @@ export class Consumer implements AsyncDisposable {
   #closedSince: number | null = performance.now()
   #timer: NodeJS.Timeout | null = null
   #awayUntil = 0
-  #onClosed: () => void = () => {}
+  readonly #closedListeners: (() => void)[] = []
   /** the connection on which a channel is being opened; a concurrent attempt would create a second consumer */
   #opening: ChannelModel | null = null
 
@@ -96,11 +96,11 @@ export class Consumer implements AsyncDisposable {
     await settled?.()
     if (this.#channel) await this.#goodbye(this.#channel.close())
     this.#channel = null
-    this.#onClosed()
+    for (const listener of this.#closedListeners) listener()
   }
 
   onClosed(listener: () => void): void {
-    this.#onClosed = listener
+    this.#closedListeners.push(listener)
   }
 
   #openSoon(delayMs: number): void {

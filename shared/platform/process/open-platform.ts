@@ -3,12 +3,13 @@ import { queuesOf } from '../../contracts/ping-generations.ts'
 import { queueDeclarations } from '../../contracts/topology.ts'
 import type { Micros } from '../../time.ts'
 import { type Broker, openBroker } from '../broker/broker.ts'
+import { brokerOfRole } from '../broker/broker-of-role.ts'
 import { createOutbox, type Outbox } from '../broker/outbox.ts'
 import { openDatabase } from '../database/db.ts'
 import { databaseFailure } from '../database/error-class.ts'
 import { type Installation, openInstallation } from '../database/installation.ts'
 import { bypassesRowSecurity, pingServer } from '../database/server.ts'
-import { createTimelineFence } from '../database/timeline-fence.ts'
+import { createTimelineFence, type TimelineFence } from '../database/timeline-fence.ts'
 import { createConnectionCap } from '../http/connection-cap.ts'
 import { type Clock, openClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -27,6 +28,7 @@ export interface Platform {
   db: Knex
   /** a separate pool: health and the sweeper work while the main one is exhausted */
   reserveDb: Knex
+  fence: TimelineFence
   clock: Clock
   now: () => Micros
   broker: Broker
@@ -41,6 +43,8 @@ export interface Platform {
   /** reasons why each ping is answered 503 now; a subset of the reasons why the process is not ready */
   pingRefusals: Readiness
   installation: Installation
+  /** the reasons of the platform itself, without those that were added */
+  ownProblems: Problems
 }
 
 /** One short sentence per reason, for operators; empty if the process can work. */
@@ -61,17 +65,8 @@ export async function openPlatform(
   const metrics = createMetrics()
   const tracing = { url: config.tracesUrl, percent: config.tracesPercent, service: name, log }
   const tracer = resources.use(openTracing(tracing))
-  const database = {
-    url: config.databaseUrl,
-    timeoutMs: config.databaseTimeoutMs,
-    pooler: config.databasePooler,
-    fence: createTimelineFence(),
-  }
-  const db = openDatabase({ ...database, name, poolSize: config.dbPool })
-  resources.defer(() => db.destroy())
-  const reserveDb = openDatabase({ ...database, name: `${name}:reserve`, poolSize: 3 })
-  resources.defer(() => reserveDb.destroy())
-  watchPools(metrics, { main: db, reserve: reserveDb })
+  const fence = createTimelineFence()
+  const { db, reserveDb } = openPools(resources, config, { name, fence, metrics, label: '' })
   const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
   // Ping queues are declared together with the others if their number is known.
@@ -89,12 +84,16 @@ export async function openPlatform(
   })
   resources.use(broker)
   installation.onGenerations(() => broker.extend())
-  const readiness = createReadiness([
-    () => databaseProblems(reserveDb, isPublic),
-    () => installation.problems(),
-    () => clock.problems(),
-    () => broker.problems(),
-  ])
+  const ownProblems = async () =>
+    (
+      await Promise.all([
+        databaseProblems(reserveDb, isPublic),
+        installation.problems(),
+        clock.problems(),
+        broker.connectionProblems(),
+      ])
+    ).flat()
+  const readiness = createReadiness([ownProblems, broker.problems])
   const connections = createConnectionCap(METRICS_CONNECTIONS_PER_ADDRESS, [])
   const listener = { port: config.metricsPort, host: config.metricsHost, connections }
   resources.use(await serveMetrics(metrics, listener, readiness.problems))
@@ -103,6 +102,7 @@ export async function openPlatform(
   return {
     db,
     reserveDb,
+    fence,
     clock,
     now: clock.now,
     broker,
@@ -115,16 +115,66 @@ export async function openPlatform(
     pingReadiness: createReadiness([installation.problems, broker.problems]),
     pingRefusals: createReadiness([installation.problems, broker.publishProblems]),
     installation,
+    ownProblems,
   }
 }
 
-function createReadiness(sources: Problems[]): Readiness {
+/**
+ * Returns the platform for one role of a process with several. Reasons that the role adds, and the consumers that it
+ * opens, count for the role and for the process, not for its other roles.
+ * @param pools opens separate database pools under this name, so that the load of one role leaves the others theirs
+ */
+export function openRole(
+  resources: AsyncDisposableStack,
+  platform: Platform,
+  pools?: { name: string; label: string; config: Config; log: Log },
+): Platform {
+  const { fence, metrics, installation, ownProblems } = platform
+  const broker = brokerOfRole(platform.broker)
+  const role = {
+    ...platform,
+    broker,
+    readiness: createReadiness([ownProblems, broker.problems], platform.readiness),
+    pingReadiness: createReadiness([installation.problems, broker.problems]),
+  }
+  if (!pools) return role
+  const opened = openPools(resources, pools.config, { ...pools, fence, metrics })
+  const outbox = createOutbox(opened.db, broker, pools.log)
+  resources.defer(() => outbox.settled())
+  return { ...role, ...opened, outbox }
+}
+
+/** @param process receives the added sources too */
+function createReadiness(sources: Problems[], process?: Pick<Readiness, 'add'>): Readiness {
   return {
     async problems() {
       return [...new Set((await Promise.all(sources.map((problems) => problems()))).flat())]
     },
-    add: (problems) => sources.push(problems),
+    add(problems) {
+      sources.push(problems)
+      process?.add(problems)
+    },
   }
+}
+
+/** @param options.label begins the names of the pools in the metrics */
+function openPools(
+  resources: AsyncDisposableStack,
+  config: Config,
+  { name, fence, metrics, label }: { name: string; fence: TimelineFence; metrics: Metrics; label: string },
+): Pick<Platform, 'db' | 'reserveDb'> {
+  const database = {
+    url: config.databaseUrl,
+    timeoutMs: config.databaseTimeoutMs,
+    pooler: config.databasePooler,
+    fence,
+  }
+  const db = openDatabase({ ...database, name, poolSize: config.dbPool })
+  resources.defer(() => db.destroy())
+  const reserveDb = openDatabase({ ...database, name: `${name}:reserve`, poolSize: 3 })
+  resources.defer(() => reserveDb.destroy())
+  watchPools(metrics, { [`${label}main`]: db, [`${label}reserve`]: reserveDb })
+  return { db, reserveDb }
 }
 
 function watchPools(metrics: Metrics, pools: Record<string, Knex>): void {

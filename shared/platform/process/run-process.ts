@@ -4,7 +4,10 @@ import { describeError, type Log } from './log.ts'
 
 /** compose.yaml gives it five seconds more before it is killed. */
 export const SHUTDOWN_SECONDS = 25
-/** Part of the shutdown in which a load balancer notices that the process is not ready. */
+/**
+ * Part of it in which a load balancer notices that the process is not ready and sends requests elsewhere. SIGINT, of a
+ * person or of `make down`, skips it.
+ */
 const DRAIN_MS = 3_000
 
 /**
@@ -31,7 +34,7 @@ export async function runProcess(
     endInTime(log)
     if (drain) {
       drain()
-      await sleep(DRAIN_MS)
+      if (signal === 'SIGTERM') await sleep(DRAIN_MS)
     }
   } catch (error) {
     log.fatal(describeError(error), 'process.not-started')
