@@ -7,6 +7,7 @@ import { benchDecisions } from './decisions.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchFamilies } from './families.ts'
 import { benchFastPath, benchRuledProject } from './fast-path.ts'
+import { benchFootprint } from './footprint.ts'
 import { benchImports } from './imports.ts'
 import { benchLog } from './log.ts'
 import { benchMemory } from './memory.ts'
@@ -63,6 +64,11 @@ const suites = {
     printTable('Deadline extensions', [await benchDeadlineExtensions(size)])
   },
   traces: async () => printTable('Traces', [await benchTracesOff({ rounds: 9 })]),
+  footprint: async (isQuick: boolean) =>
+    printTable(
+      'Footprint of one process for everything',
+      await benchFootprint({ restSeconds: isQuick ? 10 : 60, starts: isQuick ? 1 : 5, pingSeconds: isQuick ? 3 : 10 }),
+    ),
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }
 

@@ -63,7 +63,8 @@ function sum(pids: readonly number[]): number | null {
   return times.length === 0 ? null : times.reduce((total, time) => total + time, 0)
 }
 
-function timeOf(pid: number): number | null {
+/** Returns user and system time of a process since its start, in microseconds. */
+export function timeOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name in brackets may contain spaces; the fields follow it.

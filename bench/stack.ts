@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
-import { IMPORTER_HEAP, INGRESS_HEAP, LOADER } from '../stack/stack-settings.ts'
+import { ALL_HEAP, IMPORTER_HEAP, INGRESS_HEAP, LOADER } from '../stack/stack-settings.ts'
 import { freePort } from '../stack/wait-until-ready.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
@@ -17,7 +17,9 @@ export interface BenchStack extends AsyncDisposable {
   /** starts an ingress and waits until it is ready */
   ingress(): Promise<{ port: number; metricsPort: number; child: ChildProcess }>
   workers(...names: string[]): Promise<ChildProcess>
-  /** @returns its port */
+  /** Starts one process for everything. @returns with `readyMs` the time from its start to its readiness */
+  all(): Promise<{ port: number; child: ChildProcess; readyMs: number }>
+  /** Starts the bare server for comparison. @returns its port */
   bare(): Promise<number>
 }
 
@@ -57,7 +59,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
       stdio: ['ignore', 'inherit', 'inherit'],
     })
     resources.defer(async () => {
-      if (child.exitCode !== null) return
+      if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGTERM')
       await new Promise((resolve) => child.once('exit', resolve))
     })
@@ -81,6 +83,14 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
       const child = run('workers/main.ts', names, { METRICS_PORT: String(port) }, heap)
       await answering(`http://127.0.0.1:${port}/readyz`)
       return child
+    },
+    async all() {
+      const [port, smtpPort, metricsPort] = [await freePort(), await freePort(), await freePort()]
+      const began = performance.now()
+      const settings = { PORT: String(port), SMTP_PORT: String(smtpPort), METRICS_PORT: String(metricsPort) }
+      const child = run('all/main.ts', [], settings, ALL_HEAP)
+      await answering(`http://127.0.0.1:${metricsPort}/readyz`, 20)
+      return { port, child, readyMs: performance.now() - began }
     },
     async bare() {
       const port = await freePort()
@@ -109,11 +119,11 @@ function loaderOf(tree: string): readonly string[] {
   return existsSync(join(tree, LOADER[1])) ? LOADER : ['--import', 'tsx']
 }
 
-async function answering(url: string): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+async function answering(url: string, everyMs = 100): Promise<void> {
+  for (const deadline = performance.now() + 30_000; performance.now() < deadline; ) {
     const answer = await fetch(url).catch(() => null)
     if (answer?.status === 200) return
-    await sleep(100)
+    await sleep(everyMs)
   }
   throw new Error(`nothing answers at ${url}`)
 }

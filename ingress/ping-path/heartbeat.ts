@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { UnavailableError } from '#shared/errors.ts'
+import { momentNow, msToNextRound } from '#shared/monitoring/availability/attestation.ts'
 import {
   arrivalNow,
   type Cover,
@@ -43,8 +44,9 @@ export function startHeartbeat(
     await Promise.race([deps.clock.isSet(), aborted(closing.signal)])
     const from = deps.now()
     while (!closing.signal.aborted) {
+      const began = momentNow()
       await heartbeatOnce(from).catch((error: unknown) => log.warn(describeError(error), 'heartbeat.not-stored'))
-      await wait(EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      await wait(msToNextRound(EVERY_MS, began), undefined, { ref: false, signal: closing.signal }).catch(() => {})
     }
   }
 

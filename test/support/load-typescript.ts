@@ -1,5 +1,5 @@
 import { setSourceMapsSupport } from 'node:module'
-import { readTypescript } from '../../shared/platform/process/typescript-hooks.ts'
+import { readTypescript } from '#shared/platform/process/typescript-hooks.ts'
 
 // Test processes load this before anything else (`nodeArguments` in ava.config.js).
 

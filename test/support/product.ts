@@ -30,6 +30,11 @@ const entryFiles = {
 } as const
 const heaps: Partial<Record<keyof typeof entryFiles, readonly string[]>> = { all: ALL_HEAP, ingress: INGRESS_HEAP }
 
+/** Returns the arguments of Node. */
+function commandOf(what: keyof typeof entryFiles, args: readonly string[]): string[] {
+  return [...(heaps[what] ?? []), readTypescript, entryFiles[what], ...withAlerter(args)]
+}
+
 interface TestProject {
   id: number
   uuid: string
@@ -235,15 +240,11 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
     spawn(what, args = [], extra = {}, folder = root) {
-      const child = spawn(
-        process.execPath,
-        [...(heaps[what] ?? []), readTypescript, entryFiles[what], ...withAlerter(args)],
-        {
-          cwd: folder,
-          env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      )
+      const child = spawn(process.execPath, commandOf(what, args), {
+        cwd: folder,
+        env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
       const spawned = follow(child)
       resources.defer(async () => {
         spawned.signal('SIGKILL')

@@ -3,7 +3,7 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
-import { waitingEntries } from '#shared/transparency/anchoring/store.ts'
+import { environmentsWaiting, waitingEntries } from '#shared/transparency/anchoring/store.ts'
 import { ensureLogSigner } from '#shared/transparency/log-keys/store.ts'
 import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
@@ -17,6 +17,8 @@ const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
 /** A fixed clock, so that checkpoints reveal little about when an object was anchored. */
 const CHECKPOINT_EVERY_MS = 1_000
+/** Without waiting entries a log is compared with its saved checkpoint, and an unfinished batch found, at this interval. */
+const FULL_STEP_EVERY_MS = 10_000
 const OUTSIDE_EVERY_MS = 30_000
 /** Interval at which the log repeats a refusal. */
 const REPEAT_LOG_MS = 60_000
@@ -31,8 +33,9 @@ export const anchor: Worker = {
     const witnessing = createWitnessing(readWitnesses(deps), { db: deps.db, http, log: deps.log })
     const metrics = logMetrics(deps)
     const parts: AsyncDisposable[] = [http]
+    const hasWaiting = sharedGlance(deps.db)
     for (const env of ENVS) {
-      const step = createStep(deps, env, metrics, witnessing)
+      const step = createStep(deps, env, { metrics, witnessing, hasWaiting })
       parts.push(every(CHECKPOINT_EVERY_MS, step))
     }
     if (deps.config.otsCalendarUrls.length > 0) {
@@ -56,19 +59,31 @@ export const anchor: Worker = {
 function createStep(
   deps: WorkerDeps,
   env: ApiEnv,
-  metrics: ReturnType<typeof logMetrics>,
-  witnessing: ReturnType<typeof createWitnessing>,
+  parts: {
+    metrics: ReturnType<typeof logMetrics>
+    witnessing: ReturnType<typeof createWitnessing>
+    hasWaiting: (env: ApiEnv) => Promise<boolean>
+  },
 ): () => Promise<boolean> {
+  const { metrics, witnessing, hasWaiting } = parts
   const log = deps.log.child({ env })
   let target: LogDeps | undefined
   let loggedAt = 0
   let isWitnessed = true
+  /** monotonic milliseconds of the last complete step */
+  let advancedAt = Number.NEGATIVE_INFINITY
 
   return async () => {
     try {
       target ??= await openLog(deps, env)
+      const mayRest = isWitnessed && performance.now() - advancedAt < FULL_STEP_EVERY_MS
+      if (mayRest && !(await hasWaiting(env))) {
+        metrics.steppedAt.setToCurrentTime({ env })
+        return false
+      }
       const advance = await advanceLog(target)
       if (!advance) return false
+      if (!advance.isFull) advancedAt = performance.now()
       metrics.refused.set({ env }, 0)
       metrics.steppedAt.setToCurrentTime({ env })
       metrics.size.set({ env }, advance.size)
@@ -80,6 +95,7 @@ function createStep(
       if (!advance.isFull && !isWitnessed) isWitnessed = (await witnessing.cosignNewest(env)) || !witnessing.isAsking
       return advance.isFull
     } catch (error) {
+      advancedAt = Number.NEGATIVE_INFINITY
       const isRefusal = error instanceof LogRefusedError
       if (isRefusal) metrics.refused.set({ env }, 1)
       if (!isRefusal) log.warn(describeError(error), 'log.not-advanced')
@@ -97,7 +113,17 @@ async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: Api
   return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
 }
 
-/** A cosignature without a known key cannot be verified. @throws Error when the two settings differ in length */
+/** Returns true if entries of an environment wait. The logs step at the same moment, and share the statement. */
+function sharedGlance(db: WorkerDeps['db']): (env: ApiEnv) => Promise<boolean> {
+  let last = { at: Number.NEGATIVE_INFINITY, found: Promise.resolve<ApiEnv[]>([]) }
+  return async (env) => {
+    if (performance.now() - last.at > CHECKPOINT_EVERY_MS / 2)
+      last = { at: performance.now(), found: environmentsWaiting(db) }
+    return (await last.found).includes(env)
+  }
+}
+
+/** @throws Error when the two settings differ in length: a cosignature without a known key cannot be verified */
 function readWitnesses({ config }: WorkerDeps): Witness[] {
   const { witnessUrls, witnessKeys } = config
   if (witnessUrls.length !== witnessKeys.length)

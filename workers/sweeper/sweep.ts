@@ -1,6 +1,7 @@
 import type { Barriers } from '#shared/platform/broker/barrier.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
+import type { Work } from './glance-store.ts'
 
 export interface Tick {
   deps: WorkerDeps
@@ -17,6 +18,12 @@ export interface Tick {
 export interface Sweep {
   name: string
   everySeconds: number
+  /**
+   * The part of the glance that reports possible work. Without any, the sweep runs once more after the last work, and
+   * then at intervals of `quietSeconds`.
+   */
+  work?: keyof Work
+  quietSeconds?: number
   run(tick: Tick): Promise<void>
   /** a completed sweep may be incomplete; omits reasons younger than `maxWaitSeconds` */
   problems?(maxWaitSeconds: number): string[]

@@ -3,12 +3,12 @@ import { ClockWatch, type Reading } from '#shared/monitoring/availability/clock-
 import { addClockGap, cutClockGaps } from '#shared/monitoring/availability/gap-store.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
-import { readServerClock } from '#shared/platform/database/server.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
+import { glance, type Work } from './glance-store.ts'
 import type { Sweep } from './sweep.ts'
 import {
   agentDigests,
@@ -38,7 +38,10 @@ const MAX_JUMP: Micros = microsOfSeconds(1)
 /** The external monitor may be in any network. */
 const WATCHDOG_TIMEOUT_MS = 10_000
 
-/** Restarts of listeners, evaluators, database or broker may take this long. */
+/** A sweep without possible work runs at this interval. */
+const QUIET_SECONDS = 60
+
+/** Restarts of listeners, evaluators, database or broker may take this long before the process is unready. */
 const MAY_BE_LATE_SECONDS = 30
 
 /** A missed ping sends no message. Sweeps run independently, so that a slow one delays no other. */
@@ -83,6 +86,8 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   const underWay = new Map<string, Promise<void>>()
   /** monotonic milliseconds, because a clock jump must neither delay nor repeat a sweep */
   const lastRun = new Map<string, number>()
+  /** sweeps that had work, or failed, at their last run: the next one sets their metrics to rest */
+  const unfinished = new Set<string>()
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
   const lastComplete = new Map<string, number>()
@@ -107,11 +112,16 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   }
 
   async function tick(): Promise<void> {
-    const now = await databaseClock()
-    if (now === null) return
+    const seen = await look()
+    if (seen === null) return
+    const { now, work } = seen
     for (const sweep of sweeps) {
       const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
       if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
+      if (isQuiet(sweep, work, sinceLast)) {
+        lastComplete.set(sweep.name, performance.now())
+        continue
+      }
       lastRun.set(sweep.name, performance.now())
       const isUnsettled = !watch.isCalm(monotonicMicros())
       const run = sweep.run({ deps, barriers, now, isUnsettled, ills: () => illsBut(sweep) }).then(
@@ -120,6 +130,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
           // If the database is unavailable, the next tick retries; other errors are bugs.
           const level = isRetryable(error) ? 'warn' : 'error'
           if (level === 'warn') lastRun.delete(sweep.name)
+          unfinished.add(sweep.name)
           deps.log[level]({ sweep: sweep.name, ...describeError(error) }, 'sweep.failed')
         },
       )
@@ -130,15 +141,25 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     }
   }
 
-  /** Null if the clock cannot be read or is wrong: nothing is swept then. */
-  async function databaseClock(): Promise<Micros | null> {
+  /** Returns true if a sweep has nothing to do: no possible work, none at its last run, and that was not long ago. */
+  function isQuiet({ name, work: part, quietSeconds = QUIET_SECONDS }: Sweep, work: Work, sinceLastMs: number) {
+    if (part === undefined) return false
+    const mayRest = !work[part] && !unfinished.has(name) && sinceLastMs < quietSeconds * 1000 - 200
+    if (work[part]) unfinished.add(name)
+    else unfinished.delete(name)
+    return mayRest
+  }
+
+  /** @returns null if the clock cannot be read or is wrong: nothing is swept then */
+  async function look(): Promise<{ now: Micros; work: Work } | null> {
     const requested = deps.clock.now()
     try {
-      const now = await readServerClock(deps.reserveDb)
+      const seen = await glance(deps.reserveDb)
+      const { now } = seen
       await storeClockJump(watch.observe(now, monotonicMicros()), now)
       const isExpected = now > requested - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
       const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
-      if (isExpected && isMachineRight && deps.clock.problems().length === 0) return now
+      if (isExpected && isMachineRight && deps.clock.problems().length === 0) return seen
       deps.log.warn({ offsetSeconds: toSeconds(deps.clock.offset()) }, 'clock.not-trusted')
     } catch (error) {
       watch.unsettle(monotonicMicros())

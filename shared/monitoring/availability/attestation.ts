@@ -74,3 +74,16 @@ export function createAttestation(everyMs: number): Attestation {
 export function elapsed(from: Moment, until: Moment): number {
   return Math.max(until.monotonic - from.monotonic, until.wall - from.wall)
 }
+
+/**
+ * Returns the milliseconds to the next round: rounds of one interval begin together in a process, so that they are
+ * stored together. 0 if the last round took longer than the interval.
+ */
+export function msToNextRound(everyMs: number, began: Moment): number {
+  const now = performance.now()
+  return now - began.monotonic >= everyMs ? 0 : everyMs - (now % everyMs)
+}
+
+export function momentNow(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() }
+}

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { gathered } from '../../platform/database/gathered.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
@@ -18,11 +19,20 @@ export interface ListenerHeartbeat {
   settlesWithinMs: number
 }
 
-/** A late heartbeat does not revive a listener that has signed off. */
-export async function storeHeartbeat(db: Knex, heartbeat: ListenerHeartbeat): Promise<void> {
-  const { instance, from, kind, settledUntil, settledAge, settlesWithinMs } = heartbeat
-  await execute(db, STORE_HEARTBEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
-}
+/**
+ * Stores a heartbeat and what its listener has settled, together with those of the process's other listeners. A late
+ * heartbeat does not revive a listener that has signed off.
+ */
+export const storeHeartbeat = gathered(async (db, heartbeats: readonly ListenerHeartbeat[]) => {
+  await execute(db, STORE_HEARTBEATS, [
+    heartbeats.map(({ instance }) => instance),
+    heartbeats.map(({ from }) => from),
+    heartbeats.map(({ kind }) => kind),
+    heartbeats.map(({ settledUntil }) => settledUntil),
+    heartbeats.map(({ settledAge }) => settledAge),
+    heartbeats.map(({ settlesWithinMs }) => settlesWithinMs),
+  ])
+})
 
 export async function signOff(db: Knex, instance: string): Promise<void> {
   await execute(
@@ -49,11 +59,13 @@ export async function pruneHeartbeats(db: Knex, days: number): Promise<void> {
   )
 }
 
-const STORE_HEARTBEAT = `
+const STORE_HEARTBEATS = `
   INSERT INTO listener_heartbeats (instance, from_at, kind, until_at, settled_until, settles_within)
-  SELECT ?::uuid, ${timestampOf('?::bigint')}, ?, clock_timestamp(),
-         least(${timestampOf('?::bigint')}, clock_timestamp() - ?::bigint * interval '1 microsecond'),
-         ?::int * interval '1 millisecond'
+  SELECT instance, ${timestampOf('from_at')}, kind, clock_timestamp(),
+         least(${timestampOf('settled_until')}, clock_timestamp() - settled_age * interval '1 microsecond'),
+         settles_within * interval '1 millisecond'
+  FROM unnest(?::uuid[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::int[])
+    AS t(instance, from_at, kind, settled_until, settled_age, settles_within)
   ON CONFLICT (instance, from_at) DO UPDATE
     SET until_at = excluded.until_at, settled_until = excluded.settled_until, settles_within = excluded.settles_within
     WHERE listener_heartbeats.ended IS NULL`

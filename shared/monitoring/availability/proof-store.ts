@@ -1,8 +1,9 @@
 import type { Knex } from 'knex'
+import { gathered } from '../../platform/database/gathered.ts'
 import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type Micros, microsOfMillis } from '../../time.ts'
-import { elapsed, type Moment, type Span } from './attestation.ts'
+import { elapsed, type Moment, momentNow, type Span } from './attestation.ts'
 import type { Refusals } from './refusals.ts'
 import type { Proof } from './unavailable.ts'
 
@@ -11,34 +12,40 @@ export interface Prover {
   kind: Proof['kind']
 }
 
-/** Sends spans as ages, dated by the database's clock. A span that has grown remains one row. */
-export async function storeProofs(
-  db: Knex,
-  { instance, kind }: Prover,
-  spans: readonly Span[],
-  now: Moment,
-): Promise<void> {
-  if (spans.length === 0) return
+/** Spans that a prover has not stored yet. */
+interface Proven extends Prover {
+  spans: readonly Span[]
+}
+
+/**
+ * Stores coverage proofs, together with those of the process's other provers. Spans are sent as ages and dated by the
+ * database's clock. A span that has grown remains one row.
+ */
+export const storeProofs = gathered(async (db, provers: readonly Proven[]) => {
+  const rows = provers.flatMap(({ instance, kind, spans }) => spans.map((span) => ({ instance, kind, ...span })))
+  if (rows.length === 0) return
+  const now = momentNow()
   const age = (at: Moment) => Math.max(0, Math.round(microsOfMillis(elapsed(at, now))))
   await execute(
     db,
     `WITH clock AS (SELECT clock_timestamp() AS at)
      INSERT INTO listener_heartbeats (instance, kind, span, shards, from_at, until_at)
-     SELECT ?::uuid, ?, span, shards, at - from_age * interval '1 microsecond', at - until_age * interval '1 microsecond'
-     FROM clock, unnest(?::int[], ?::bigint[], ?::bigint[], ?::bigint[]) AS t(span, shards, from_age, until_age)
+     SELECT instance, kind, span, shards, at - from_age * interval '1 microsecond', at - until_age * interval '1 microsecond'
+     FROM clock, unnest(?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[])
+       AS t(instance, kind, span, shards, from_age, until_age)
      ON CONFLICT (instance, span) WHERE span IS NOT NULL DO UPDATE
        SET until_at = least(greatest(listener_heartbeats.until_at, excluded.until_at), clock_timestamp())
        WHERE listener_heartbeats.ended IS NULL`,
     [
-      instance,
-      kind,
-      spans.map(({ number }) => number),
-      spans.map(({ shards }) => String(BigInt.asIntN(64, shards))),
-      spans.map(({ from }) => age(from)),
-      spans.map(({ until }) => age(until)),
+      rows.map(({ instance }) => instance),
+      rows.map(({ kind }) => kind),
+      rows.map(({ number }) => number),
+      rows.map(({ shards }) => String(BigInt.asIntN(64, shards))),
+      rows.map(({ from }) => age(from)),
+      rows.map(({ until }) => age(until)),
     ],
   )
-}
+})
 
 /** The end of a clean stop is not a gap. */
 export async function endProofs(db: Knex, instance: string): Promise<void> {

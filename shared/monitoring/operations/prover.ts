@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { describeError, type Log } from '../../platform/process/log.ts'
-import { createAttestation, type Moment } from '../availability/attestation.ts'
+import { createAttestation, momentNow, msToNextRound } from '../availability/attestation.ts'
 import { endProofs, storeProofs } from '../availability/proof-store.ts'
 import type { Proof } from '../availability/unavailable.ts'
 
@@ -32,14 +32,13 @@ export function startProver(
       const began = momentNow()
       attestation.prove(began, await prove())
       await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
-      const left = everyMs - (performance.now() - began.monotonic)
-      await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      await wait(msToNextRound(everyMs, began), undefined, { ref: false, signal: closing.signal }).catch(() => {})
     }
   }
 
   async function store(): Promise<void> {
     const spans = attestation.waiting()
-    await storeProofs(db, prover, spans, momentNow())
+    if (spans.length > 0) await storeProofs(db, { ...prover, spans })
     attestation.stored(spans)
     await afterStore()
   }
@@ -57,8 +56,4 @@ export function startProver(
       }
     },
   }
-}
-
-function momentNow(): Moment {
-  return { monotonic: performance.now(), wall: Date.now() }
 }

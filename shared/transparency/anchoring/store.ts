@@ -237,7 +237,17 @@ const WAITING_ENTRIES_COLUMNS = columns<{ count: number; oldestSeconds: number }
   oldestSeconds: 'coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8',
 })
 
-/** Age of the oldest in seconds, for metrics. */
+/** Returns the environments with entries that have no position in their log yet. */
+export async function environmentsWaiting(db: Knex): Promise<ApiEnv[]> {
+  const rows = await query<{ env: ApiEnv }>(
+    db,
+    `SELECT env FROM unnest(ARRAY['SANDBOX', 'PRODUCTION']) AS t(env)
+     WHERE EXISTS (SELECT FROM log_entries WHERE log_entries.env = t.env AND seq IS NULL)`,
+  )
+  return rows.map(({ env }) => env)
+}
+
+/** Entries that have no place yet, and the age of the oldest in seconds; for metrics. */
 export async function waitingEntries(db: Knex, env: ApiEnv): Promise<{ count: number; oldestSeconds: number }> {
   const rows = await query(
     db,

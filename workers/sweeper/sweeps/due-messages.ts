@@ -22,6 +22,7 @@ const PAGE = 1000
 export const dueDeliveries: Sweep = {
   name: 'due-deliveries',
   everySeconds: 1,
+  work: 'deliveries',
   async run({ deps, now }) {
     const at = toDate(now)
     for (let taken = PAGE; taken === PAGE; ) {
@@ -45,6 +46,7 @@ const DUE_MAILS_PAGE = 500
 export const dueMails: Sweep = {
   name: 'due-mails',
   everySeconds: 1,
+  work: 'mails',
   async run({ deps }) {
     for (let taken = DUE_MAILS_PAGE; taken === DUE_MAILS_PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
@@ -62,6 +64,7 @@ const DUE_NOTIFICATIONS_PAGE = 500
 export const dueNotifications: Sweep = {
   name: 'due-notifications',
   everySeconds: 1,
+  work: 'notifications',
   async run({ deps }) {
     for (let taken = DUE_NOTIFICATIONS_PAGE; taken === DUE_NOTIFICATIONS_PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
@@ -80,6 +83,7 @@ const MAX_COUNTED = 1_000
 export const dueAlerts: Sweep = {
   name: 'due-alerts',
   everySeconds: 1,
+  work: 'alerts',
   async run({ deps }) {
     const waiting = await countWaitingFlips(deps.reserveDb, MAX_COUNTED)
     deps.metrics.unprocessedFlips.set(waiting)
@@ -118,6 +122,7 @@ const UNSENT_MESSAGES_PAGE = 500
 export const unsentMessages: Sweep = {
   name: 'unsent-messages',
   everySeconds: 1,
+  work: 'messages',
   async run({ deps }) {
     while ((await deps.outbox.resend(UNSENT_MESSAGES_PAGE)) === UNSENT_MESSAGES_PAGE);
     const { rows, age } = await measureOutbox(deps.reserveDb)

@@ -8,20 +8,24 @@ import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
-/** A barrier without overdue checks detects a lost evaluator. */
-const PROBE_EVERY = 10
+/** Without overdue checks it looks this often for coverage gaps. */
+const QUIET_SECONDS = 5
+/** Even without overdue checks the shards get a barrier at this interval, so that a lost evaluator is noticed. */
+const PROBE_EVERY_MS = 10_000
 
 /**
  * Missing pings may still be in a listener or in a queue. Therefore it reads the settled time of every listener, then
  * sends barriers, in this order (docs/adr/0005), and sweeps only shards that answered.
  */
 export function overdueChecks(): Sweep {
-  let ticks = 0
+  let probedAt = Number.NEGATIVE_INFINITY
   let silent: Silence | null = null
   const ledger = createLedger()
   return {
     name: 'overdue-checks',
     everySeconds: 1,
+    work: 'overdueChecks',
+    quietSeconds: QUIET_SECONDS,
     async run(tick) {
       const { deps, barriers } = tick
       const { until, stalledMicros } = await settledUntil(deps.reserveDb)
@@ -32,7 +36,8 @@ export function overdueChecks(): Sweep {
       const sight = await ledger.look(tick, total)
       const before = Math.min(until, sight.provenUntil)
       const isDue = await hasOverdue(deps.reserveDb, before)
-      if (!isDue && ticks++ % PROBE_EVERY !== 0) return
+      if (!isDue && performance.now() - probedAt < PROBE_EVERY_MS) return
+      probedAt = performance.now()
       const answered = settledShards(live, await barriers.answering(live.flatMap(queuesOf), BARRIER_TIMEOUT_MS))
       deps.metrics.unsweptShards.set(total - answered.length)
       const since = silent?.since ?? performance.now()

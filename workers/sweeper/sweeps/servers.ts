@@ -74,7 +74,7 @@ export function outlivedQueues(): Sweep {
 
   return {
     name: 'outlived-queues',
-    everySeconds: 5,
+    everySeconds: 10,
     async run({ deps, barriers }) {
       for (const one of await outlivedGenerations(deps.reserveDb)) {
         const queues = queuesOf(one)

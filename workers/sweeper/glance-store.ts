@@ -1,0 +1,35 @@
+import type { Knex } from 'knex'
+import { microsOf } from '#shared/platform/database/instants.ts'
+import { columns, query, typed } from '#shared/platform/database/sql.ts'
+import type { Micros } from '#shared/time.ts'
+
+/** True if a sweep may find something: its own conditions are narrower. */
+export interface Work {
+  overdueChecks: boolean
+  alerts: boolean
+  notifications: boolean
+  deliveries: boolean
+  mails: boolean
+  messages: boolean
+}
+
+const GLANCE_COLUMNS = columns<Work & { now: Micros }>({
+  now: microsOf('clock_timestamp()'),
+  overdueChecks: 'EXISTS (SELECT FROM check_deadlines WHERE next_check_at < now())',
+  alerts: `EXISTS (SELECT FROM flips WHERE processed_at IS NULL)
+    OR EXISTS (SELECT FROM incidents WHERE next_at <= now())
+    OR EXISTS (SELECT FROM notification_bundles WHERE sent_at IS NULL)
+    OR EXISTS (SELECT FROM pending_notifications)`,
+  notifications: "EXISTS (SELECT FROM notifications WHERE state = 'pending' AND next_attempt_at <= now())",
+  deliveries: "EXISTS (SELECT FROM webhook_deliveries WHERE state = 'PENDING')",
+  mails: 'EXISTS (SELECT FROM outgoing_mails WHERE next_attempt_at <= now())',
+  messages: 'EXISTS (SELECT FROM outbox)',
+})
+
+/** Reads the database's clock, and in the same statement which sweeps may have work: at rest no other one is needed. */
+export async function glance(db: Knex): Promise<{ now: Micros; work: Work }> {
+  const [row] = await query(db, typed`SELECT ${GLANCE_COLUMNS}`)
+  if (!row) throw new Error('the database returned no time')
+  const { now, ...work } = row
+  return { now, work }
+}
