@@ -24,7 +24,7 @@ export const kybVerifier: Worker = {
       const context = registries.context(job)
       const [taxpayer, company, leiRecords] = await Promise.all([
         gstin === undefined ? null : set.taxpayerStatus.fetch(context, { gstin }),
-        cin === undefined || pan === undefined ? null : set.companyMaster.fetch(context, { pan }),
+        cin === undefined || pan === undefined ? null : set.companyMaster.fetch(context, { pan, cin }),
         lei !== undefined || cin !== undefined ? set.leiRecords.fetch(context, leiQuery({ lei, cin })) : null,
       ])
       return { taxpayer, company, lei: leiRecords }

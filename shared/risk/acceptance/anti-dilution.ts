@@ -101,8 +101,8 @@ export function antiDilution(
       ...observed('REJECTIONS', acceptance.rejected > 0, acceptance.rejected, 1),
       ...observed('DISPUTE_OPEN', open > 0, open, 1),
     ],
-    tier: result.tier,
-    missingReason: result.missingReason,
+    tier: returns.isKnown ? result.tier : 'MISSING',
+    missingReason: returns.isKnown ? result.missingReason : (result.missingReason ?? 'NOT_ENTITLED'),
     policyVersion: POLICY_VERSION,
     observedAt: result.observedAt,
   }
@@ -123,7 +123,10 @@ const UNKNOWN = {
 }
 
 function returnsOf(result: RegistryResult<TradeLedger>) {
-  if (result.status !== 'OK') return { figures: UNKNOWN, isHigh: false, isSpike: false }
+  // Without notes and amendments a share of 0 would be invented.
+  if (result.status !== 'OK' || result.data.hasNotes === false) {
+    return { figures: UNKNOWN, isHigh: false, isSpike: false, isKnown: false }
+  }
   const window = ledgerWindow(result.data, Date.parse(result.observedAt))
   const dilution = relationshipDilution(
     window.months.map((month, index) => ({ month, ...(window.movements[index] ?? { gross: null }) })),
@@ -142,7 +145,7 @@ function returnsOf(result: RegistryResult<TradeLedger>) {
     creditInMonthsWithoutSalesInr: toInr(Number(dilution.creditWithoutSales)),
     amendedInvoiceCount: window.amendedInvoices,
   }
-  return { figures, isHigh, isSpike }
+  return { figures, isHigh, isSpike, isKnown: true }
 }
 
 function linkedOf(notes: SupplierHistory['notes']): AntiDilution['linked'] {

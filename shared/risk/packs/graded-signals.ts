@@ -4,7 +4,7 @@ import type { GradedSignal, PackSignals } from './pack-schema.ts'
 import { GRADED_KEYS, type GradedKey, type PackPolicy, type PackRegistryResults } from './policy.ts'
 import type { DoubleFinancingStatus } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
-import type { LinkType, RelatedParty } from './signals/related-party.ts'
+import type { LinkType, NotCompared, RelatedParty } from './signals/related-party.ts'
 import type { LedgerWindow } from './signals/trade-ledger.ts'
 
 export interface GradingInput {
@@ -94,19 +94,33 @@ const LINKS: Record<LinkType, string> = {
 }
 
 function relatedFinding({ relatedParty, results }: GradingInput): Finding {
-  const { finding, links } = relatedParty
+  const { finding, links, notCompared } = relatedParty
   if (finding === 'MISSING') {
-    return { status: 'MISSING', detail: 'No shared PAN; company data is missing for at least one party' }
+    const lack = notCompared.includes('DIRECTOR') ? 'directors were not compared' : 'company data is missing'
+    return { status: 'MISSING', detail: `No shared PAN; ${lack} for at least one party` }
   }
   if (finding === 'NONE_FOUND') {
     return {
       status: 'REGISTRY_VERIFIED',
-      detail: 'No shared PAN, director, holding, address, account or contact found',
+      detail: `No shared PAN, director, holding, address, account or contact found${limitsOf(notCompared)}`,
     }
   }
   const isConfirmed = Object.values(results.taxpayer).every((result) => result.status === 'OK')
   const status = finding === 'SAME_LEGAL_ENTITY' && !isConfirmed ? 'SELF_DECLARED' : 'REGISTRY_VERIFIED'
   return { status, detail: `Found between two parties: ${links.map((link) => LINKS[link]).join(', ')}` }
+}
+
+const NOT_COMPARED: Record<NotCompared, string> = {
+  DIRECTOR: 'directors',
+  HOLDING: 'holdings',
+  ADDRESS: 'addresses',
+  BANK_ACCOUNT: 'bank accounts',
+  PHONE: 'phone numbers',
+  EMAIL: 'e-mail addresses',
+}
+
+function limitsOf(notCompared: readonly NotCompared[]): string {
+  return notCompared.length === 0 ? '' : `; not compared: ${notCompared.map((kind) => NOT_COMPARED[kind]).join(', ')}`
 }
 
 const FINANCING: Record<DoubleFinancingStatus, Finding> = {

@@ -1,11 +1,13 @@
 import { gstinLegacyStates } from '../identifiers/gstin.ts'
 import type { MissingReason, RegistryResult } from '../registries/connector.ts'
+import { addMonths, indianDay } from './money.ts'
 import type { PackRegistryResults, PartyRole } from './policy.ts'
 import type { PackRequest } from './request.ts'
 import type { CashflowNotes } from './signals/account-cashflow.ts'
 import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
 import type { Leg, TokenReason } from './signals/e-invoice-token.ts'
+import { quarterOf } from './signals/return-window.ts'
 import type { LedgerWindow } from './signals/trade-ledger.ts'
 import { tradeTrend } from './signals/trade-relationship.ts'
 
@@ -76,6 +78,9 @@ function tradeFlags({ results, windows }: FlagsInput): string[] {
     const flags: string[] = []
     if (window.filedMonths < 12)
       flags.push(`${key}: ${12 - window.filedMonths} of 12 periods not filed or not obtainable`)
+    if (results.trade[leg].data?.hasNotes === false) {
+      flags.push(`${key}: credit notes and amendments are not in this source`)
+    }
     if (tradeTrend(window.monthlyPaise) === 'INSUFFICIENT_DATA') {
       flags.push(`${key}.trend: too few periods with trade in both halves of the window to state a trend`)
     }
@@ -98,10 +103,28 @@ function partyFlags({ request, results }: FlagsInput): string[] {
   })
   const capacities = (['borrower', 'subcontractor'] as const).flatMap((role) => [
     ...missing(`${role}Capacity.annualTurnoverInr`, results.turnover[role]),
+    ...shortTurnover(role, results),
     ...missing(`${role}Capacity.activeEmployeeCount`, results.headcount[role]),
   ])
   const companies = roles.flatMap((role) => missing(`Company data of the ${role}`, results.company[role]))
   return [...registrations, ...capacities, ...companies]
+}
+
+/** Notes a turnover of less than a year, which would be rated as one, unless the registration is younger. */
+function shortTurnover(role: 'borrower' | 'subcontractor', { turnover, taxpayer }: PackRegistryResults): string[] {
+  const result = turnover[role]
+  const covered = result.status === 'OK' ? coveredMonths(result.data.periods.map(({ period }) => period)) : 12
+  const registered = taxpayer[role].data?.registeredOn?.slice(0, 7) ?? null
+  if (covered >= 12 || (registered !== null && registered > addMonths(indianDay(Date.parse(result.observedAt)), -12))) {
+    return []
+  }
+  return [`${role}Capacity.annualTurnoverInr covers ${covered} of 12 months`]
+}
+
+/** Counts three months for each period if all are ends of quarters, as those of quarterly returns are. */
+function coveredMonths(periods: readonly string[]): number {
+  const isQuarterly = periods.every((period) => quarterOf(period) === period) && periods.length <= 4
+  return new Set(periods).size * (isQuarterly ? 3 : 1)
 }
 
 function cashflowFlags({ results, cashflowNotes, isCashflowMissing }: FlagsInput): string[] {

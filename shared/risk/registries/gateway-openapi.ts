@@ -4,6 +4,7 @@ import { AccountsAnswer } from './http/accounts.ts'
 import { CompanyAnswer, PersonAnswer, PersonSearchBody } from './http/companies.ts'
 import { ExportCertificateAnswer, ExporterCodeAnswer, ShippingBillAnswer } from './http/foreign-trade.ts'
 import { GatewayProblem } from './http/gateway.ts'
+import { GroupAnswer, RegistryCompanyAnswer } from './http/groups.ts'
 import { InvoiceActionAnswer } from './http/invoice-actions.ts'
 import { SecuritySearchAnswer, SecuritySearchBody } from './http/security-interests.ts'
 import { OutwardSuppliesAnswer, ProvidentFundAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
@@ -20,7 +21,9 @@ interface Operation {
   summary: string
   description: string
   query?: Record<string, object>
-  pathParameter?: string
+  optionalQuery?: Record<string, object>
+  /** parts of the path in braces */
+  pathParameters?: readonly string[]
   isConsentBound?: boolean
   body?: z.ZodType
   answer: z.ZodType
@@ -33,7 +36,7 @@ const operations: Operation[] = [
     id: 'getTradeReturns',
     summary: 'Reports of one supplier about one recipient',
     description:
-      'Rows of Table 4 (b2b), its amendments (b2ba) and notes (cdnr) of the filed periods, in the member names of the return. `statement` is GSTR1 for rows of the supplier’s return and GSTR2B for rows of the recipient’s statement. A period that is not filed is listed as NOT_FILED, one that cannot be obtained as NOT_OBTAINABLE; both mean missing, not zero.',
+      'Rows of Table 4 (b2b), its amendments (b2ba) and notes (cdnr) of the filed periods, in the member names of the return. `statement` is GSTR1 for rows of the supplier’s return and GSTR2B for rows of the recipient’s statement. A period that is not filed is listed as NOT_FILED, one that cannot be obtained as NOT_OBTAINABLE; both mean missing, not zero. `sections` names the sections that the source has; without `cdnr` and `b2ba` the dilution is missing, not zero.',
     query: { supplierGstin: text, recipientGstin: text, from: month, to: month },
     isConsentBound: true,
     answer: TradeReturnsAnswer,
@@ -63,7 +66,7 @@ const operations: Operation[] = [
     id: 'getTaxpayer',
     summary: 'Status of a registration',
     description: 'The public taxpayer search.',
-    pathParameter: 'gstin',
+    pathParameters: ['gstin'],
     answer: TaxpayerAnswer,
   },
   {
@@ -71,8 +74,10 @@ const operations: Operation[] = [
     path: '/companies',
     id: 'getCompany',
     summary: 'Company master data by PAN',
-    description: 'Addresses, accounts, phones and e-mail addresses are sent only as SHA-256 of their normalised form.',
+    description:
+      'Addresses, accounts, phones and e-mail addresses are sent only as a hash of their normalised form. An absent list means that there are none; `notCompared` names the kinds that the source cannot show. `cin` is sent if the request has a company number.',
     query: { pan: text },
+    optionalQuery: { cin: text },
     answer: CompanyAnswer,
   },
   {
@@ -110,7 +115,8 @@ const operations: Operation[] = [
     path: '/accounts/deposits',
     id: 'getDeposits',
     summary: 'Deposit accounts under an account-aggregator consent',
-    description: 'Deposit data in the member names of the ReBIT schema 2.0.0, decrypted by the gateway.',
+    description:
+      'Deposit data, decrypted by the gateway. The member names are those of this contract, after ReBIT 1.x; a gateway maps the names of 2.0.0 (`accountSubType`, `transactionalBalance`).',
     query: { pan: text, from: day, to: day },
     isConsentBound: true,
     answer: AccountsAnswer,
@@ -121,7 +127,7 @@ const operations: Operation[] = [
     id: 'getExporterCode',
     summary: 'Holder and status of an importer-exporter code',
     description: 'The name is compared and never stored.',
-    pathParameter: 'iec',
+    pathParameters: ['iec'],
     answer: ExporterCodeAnswer,
   },
   {
@@ -143,6 +149,26 @@ const operations: Operation[] = [
     query: { iec: text, number: text, date: day, portCode: text },
     answer: ShippingBillAnswer,
   },
+  {
+    method: 'get',
+    path: '/groups',
+    id: 'getGroup',
+    summary: 'Accounting parents of a company',
+    description:
+      'The direct and the ultimate accounting parent as the register of legal entity identifiers has them, or the reason of the company for none. A parent is no share of capital. No pack queries it yet.',
+    query: { cin: text },
+    answer: GroupAnswer,
+  },
+  {
+    method: 'get',
+    path: '/registry-companies/{authority}/{number}',
+    id: 'getRegistryCompany',
+    summary: 'A company of a register outside India',
+    description:
+      '`authority` is the code of the register in the list of registration authorities of GLEIF. `heldBy` are corporate holders; null if the register has none on record. No pack queries it yet.',
+    pathParameters: ['authority', 'number'],
+    answer: RegistryCompanyAnswer,
+  },
 ]
 
 /** Uses the schemas that parse the gateway's responses. */
@@ -154,7 +180,7 @@ export function gatewayOpenapi(): Record<string, unknown> {
       title: 'Registry gateway',
       version: '1.0.0',
       description:
-        'The interface that Signalbox requires of a gateway in front of the registries. Amounts are rupees, as numbers or decimal strings with at most two decimals. Unknown members are ignored.',
+        'The interface that Signalbox requires of a gateway in front of the registries. Amounts are rupees, as numbers or decimal strings with at most two decimals. Unknown members are ignored; `environment` marks data of a provider’s test environment, which is read as UNPARSEABLE. A consent handle may name several taxpayers: `consents.gst` of a pack serves borrower and subcontractor.',
     },
     servers: [{ url: 'https://gateway.example', description: 'configured per connector' }],
     security: [{ bearer: [] }],
@@ -169,9 +195,15 @@ export function gatewayOpenapi(): Record<string, unknown> {
 function operationOf(entry: Operation): object {
   const named = (place: string, name: string, schema: object) => ({ name, in: place, required: true, schema })
   const parameters = [
-    ...(entry.pathParameter ? [named('path', entry.pathParameter, text)] : []),
+    ...(entry.pathParameters ?? []).map((name) => named('path', name, text)),
     ...Object.entries(entry.query ?? {}).map(([name, schema]) => named('query', name, schema)),
+    ...Object.entries(entry.optionalQuery ?? {}).map(([name, schema]) => ({ name, in: 'query', schema })),
     { ...named('header', 'x-request-id', text), description: 'equal for each retry of a request' },
+    {
+      ...named('header', 'x-organisation', text),
+      required: false,
+      description: 'opaque and stable; a gateway binds a consent handle to the first organisation that uses it',
+    },
     ...(entry.isConsentBound ? [named('header', 'x-consent-handle', text)] : []),
   ]
   return {

@@ -41,6 +41,8 @@ export interface TradeLedger {
   invoices: readonly LedgerInvoice[]
   amendments: readonly LedgerAmendment[]
   notes: readonly LedgerNote[]
+  /** false if the source of a filed period lacks amendments or notes, so that their absence means nothing */
+  hasNotes?: boolean
 }
 
 /** Includes exempt and zero-rated supplies; at most the last twelve periods. */
@@ -58,7 +60,13 @@ export interface TaxpayerStatus {
   otherGstins: readonly string[]
 }
 
-/** The registry computes the hashes. */
+/** `cin` is the company number, if the request has one: registers are keyed by it. */
+export interface CompanyQuery {
+  pan: string
+  cin?: string | undefined
+}
+
+/** Company master data from which links between parties can be found. The registry computes the hashes. */
 export interface CompanyMaster {
   pan: string
   companyNumber: string | null
@@ -70,6 +78,8 @@ export interface CompanyMaster {
   bankAccountHashes: readonly string[]
   phoneHashes: readonly string[]
   emailHashes: readonly string[]
+  /** kinds of links that the source cannot show */
+  notCompared?: readonly ('DIRECTOR' | 'HOLDING' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL')[] | undefined
 }
 
 export interface PersonQuery {

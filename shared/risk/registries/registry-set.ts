@@ -13,6 +13,7 @@ import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns
 import type {
   AccountData,
   CompanyMaster,
+  CompanyQuery,
   ExportCertificate,
   ExporterCode,
   InvoiceAction,
@@ -35,7 +36,7 @@ export interface RegistrySet {
   invoiceActions: Registry<InvoiceActionQuery, InvoiceAction>
   outwardSupplies: Registry<{ gstin: string }, OutwardSupplies>
   taxpayerStatus: Registry<{ gstin: string }, TaxpayerStatus>
-  companyMaster: Registry<{ pan: string }, CompanyMaster>
+  companyMaster: Registry<CompanyQuery, CompanyMaster>
   providentFund: Registry<{ pan: string }, ProvidentFund>
   securityInterests: Registry<{ pan: string; searchType: SecuritySearchType }, SecuritySearch>
   accounts: Registry<AccountsInput, AccountData>

@@ -90,3 +90,20 @@ test('in production a pair without the taxpayer’s consent is MISSING, and no f
   })
   t.is(gateway.requests.length, 0)
 })
+
+test('returns without notes in their source give no dilution', async (t) => {
+  const slots = Array.from({ length: 12 }, (_, n) => n)
+  const periods = slots.map((slot) => {
+    const { b2b, fp, filing, status } = periodOf(slot)
+    return { fp, filing, status, b2b, sections: ['b2b'] }
+  })
+  await using gateway = await recordingGateway([ok({ statement: 'GSTR1', gstin: SUPPLIER, periods })])
+  await using product = await openProduct({ env: { REGISTRIES: JSON.stringify({ taxReturns: { url: gateway.url } }) } })
+  const { base } = await product.ingress()
+  await product.workers(['dilution-measurer'])
+  const lender = await openClient(product, base, { env: 'PRODUCTION' })
+  const path = `/v1/risk-signals/anti-dilution?supplierGstin=${SUPPLIER}&buyerGstin=${BUYER}&gstConsent=consent-1`
+  const { status, json, text } = await lender.get(path, { prefer: 'wait=20' })
+  t.is(status, 200, text)
+  t.like(json, { creditNoteCount: null, creditNoteValueInr: null, tier: 'MISSING', missingReason: 'NOT_ENTITLED' })
+})

@@ -43,6 +43,9 @@ export interface TokenContext {
   subcontractorGstin: string
 }
 
+/** Genuine tokens of some portals name the algorithm by its XML signature identifier. */
+const RSA_SHA256: ReadonlySet<string> = new Set(['RS256', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'])
+
 const IRN = /^[0-9A-Fa-f]{64}$/
 
 const headerSchema = z.object({ alg: z.string(), kid: z.string() })
@@ -102,7 +105,7 @@ function signatureOf(
   context: TokenContext,
 ): { reason: null; key: InvoiceKey } | { reason: TokenReason } {
   // RFC 7515, 4.1.11: reject critical extensions, because this code supports none.
-  if (parts.alg !== 'RS256' || parts.hasCritical) return { reason: 'ALG_NOT_ALLOWED' }
+  if (!RSA_SHA256.has(parts.alg) || parts.hasCritical) return { reason: 'ALG_NOT_ALLOWED' }
   const key = trustedKey(context.keys, context.env, { issuer: parts.iss, kid: parts.kid })
   if (!key) return { reason: 'KEY_UNKNOWN' }
   const input = Buffer.from(parts.signingInput)

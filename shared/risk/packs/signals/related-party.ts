@@ -14,7 +14,11 @@ export interface PartyIdentity {
 export interface RelatedParty {
   finding: RelatedPartyFinding
   links: LinkType[]
+  /** kinds of links that the source of at least one party cannot show */
+  notCompared: NotCompared[]
 }
+
+export type NotCompared = NonNullable<CompanyMaster['notCompared']>[number]
 
 // A holding of 20 % relates two companies; in hundredths of a percent.
 const HOLDING_BASIS_POINTS = 2000
@@ -27,14 +31,20 @@ export function relatedParty(parties: readonly PartyIdentity[]): RelatedParty {
       for (const link of linksBetween(one, other)) links.add(link)
     }
   }
-  return { finding: findingOf(links, parties), links: [...links] }
+  const notCompared = [...new Set(parties.flatMap(({ company }) => company?.notCompared ?? []))]
+  return { finding: findingOf(links, parties, notCompared), links: [...links], notCompared }
 }
 
-function findingOf(links: ReadonlySet<LinkType>, parties: readonly PartyIdentity[]): RelatedPartyFinding {
+function findingOf(
+  links: ReadonlySet<LinkType>,
+  parties: readonly PartyIdentity[],
+  notCompared: readonly NotCompared[],
+): RelatedPartyFinding {
   if (links.has('SAME_PAN')) return 'SAME_LEGAL_ENTITY'
   if (links.has('DIRECTOR') || links.has('HOLDING')) return 'RELATED'
   if (links.size > 0) return 'POSSIBLE'
-  return parties.every((party) => party.company) ? 'NONE_FOUND' : 'MISSING'
+  const isCompared = parties.every((party) => party.company) && !notCompared.includes('DIRECTOR')
+  return isCompared ? 'NONE_FOUND' : 'MISSING'
 }
 
 function linksBetween(one: PartyIdentity, other: PartyIdentity): LinkType[] {

@@ -48,7 +48,7 @@ const account = z.object({
   }),
 })
 
-/** ReBIT schema 2.0.0, already decrypted by the gateway. */
+/** Deposit data, already decrypted by the gateway. The member names follow ReBIT 1.x; 2.0.0 has others. */
 export const AccountsAnswer = envelope(z.object({ Account: z.array(account) }))
 
 export function createAccounts(

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Breakers } from '../breaker.ts'
 import type { Registry, RegistryDeps } from '../connector.ts'
-import type { CompanyMaster, PersonQuery, PersonRecord } from '../registry-data.ts'
+import type { CompanyMaster, CompanyQuery, PersonQuery, PersonRecord } from '../registry-data.ts'
 import { createRegistry } from '../runner.ts'
 import { envelope, type GatewayConfig, gatewayGet, gatewayPost, gatewayReason, readEnvelope } from './gateway.ts'
+
+/** Kinds of links that a source cannot show; an absent list then means that nothing was compared. */
+export const NOT_COMPARED = ['DIRECTOR', 'HOLDING', 'ADDRESS', 'BANK_ACCOUNT', 'PHONE', 'EMAIL'] as const
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -21,6 +24,7 @@ export const CompanyAnswer = envelope(
     bankAccountHashes: z.array(hash).default([]),
     phoneHashes: z.array(hash).default([]),
     emailHashes: z.array(hash).default([]),
+    notCompared: z.array(z.enum(NOT_COMPARED)).optional(),
   }),
 )
 
@@ -29,14 +33,14 @@ export function createCompanyMaster(
   config: GatewayConfig,
   deps: RegistryDeps,
   breakers: Breakers,
-): Registry<{ pan: string }, CompanyMaster> {
+): Registry<CompanyQuery, CompanyMaster> {
   return createRegistry(
     {
       name: 'company-master',
       connectorVersion: '1.0.0',
       source: 'MCA_MASTER_DATA',
       tier: 'REGISTRY_VERIFIED',
-      request: ({ pan }, context) => gatewayGet(config, context, '/companies', { pan }),
+      request: ({ pan, cin }, context) => gatewayGet(config, context, '/companies', { pan, ...(cin ? { cin } : {}) }),
       parse: (body, { pan }) => readEnvelope(CompanyAnswer, body, (data) => (data.pan === pan ? data : undefined)),
       reasonOf: gatewayReason,
     },

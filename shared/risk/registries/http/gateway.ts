@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { parsePaise } from '../../packs/money.ts'
 import {
@@ -25,6 +26,8 @@ export function envelope<Data extends z.ZodType>(data: Data) {
         expiresAt: z.iso.datetime({ offset: true }).nullable(),
       })
       .nullish(),
+    /** data of a provider's test environment, which is no evidence */
+    environment: z.literal('TEST').optional(),
     data,
   })
 }
@@ -62,20 +65,29 @@ export function gatewayPost(config: GatewayConfig, context: RegistryContext, pat
 }
 
 function gatewayHeaders(config: GatewayConfig, context: RegistryContext): Record<string, string> {
-  const headers: Record<string, string> = { accept: 'application/json', 'x-request-id': context.requestId }
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'x-request-id': context.requestId,
+    'x-organisation': opaqueOrganisation(context.orgId),
+  }
   if (config.token) headers.authorization = `Bearer ${config.token}`
   if (context.consent) headers['x-consent-handle'] = context.consent.handle
   return headers
 }
 
-/** Returns `undefined` for a violation of the contract. */
+/** Identifies an organisation to the gateway, which binds consent handles to it, without its id. */
+function opaqueOrganisation(orgId: string): string {
+  return hash('sha256', `registry gateway ${orgId}`).slice(0, 32)
+}
+
+/** Parses a response that follows the contract; otherwise returns `undefined`. */
 export function readEnvelope<Schema extends ReturnType<typeof envelope>, T>(
   schema: Schema,
   body: Buffer,
   read: (data: z.output<Schema>['data']) => T | undefined,
 ): Parsed<T> | undefined {
   const parsed = schema.safeParse(JSON.parse(body.toString('utf8')))
-  if (!parsed.success) return undefined
+  if (!parsed.success || parsed.data.environment === 'TEST') return undefined
   const data = read(parsed.data.data)
   if (data === undefined) return undefined
   return { data, asOf: toUtc(parsed.data.asOf), consent: consentOf(parsed.data.consent) }

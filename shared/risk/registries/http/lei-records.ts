@@ -3,11 +3,12 @@ import type { Breakers } from '../breaker.ts'
 import type { Registry, RegistryDeps } from '../connector.ts'
 import type { LeiRecord } from '../registry-data.ts'
 import { createRegistry } from '../runner.ts'
+import { GatewayConfig, gatewayReason } from './gateway.ts'
 
-/** The public register needs no credentials. */
-export const LeiConfig = z.strictObject({ url: z.url() })
+/** The public register of legal entity identifiers needs no token; a gateway in front of it may. */
+export const LeiConfig = GatewayConfig
 
-export type LeiConfig = z.infer<typeof LeiConfig>
+export type LeiConfig = GatewayConfig
 
 export type LeiQuery = { lei: string } | { registeredAs: string } | { legalName: string }
 
@@ -45,7 +46,10 @@ export function createLeiRecords(
       request: (query) => ({
         method: 'GET',
         url: `${config.url.replace(/\/$/, '')}/lei-records${pathOf(query)}`,
-        headers: { accept: 'application/vnd.api+json' },
+        headers: {
+          accept: 'application/vnd.api+json',
+          ...(config.token ? { authorization: `Bearer ${config.token}` } : {}),
+        },
       }),
       parse(body) {
         const parsed = LeiAnswer.safeParse(JSON.parse(body.toString('utf8')))
@@ -55,6 +59,7 @@ export function createLeiRecords(
         const asOf = published ? new Date(published).toISOString() : null
         return records.length === 0 ? { missing: 'NOT_FOUND' } : { data: records, asOf }
       },
+      reasonOf: gatewayReason,
     },
     deps,
     breakers,

@@ -39,6 +39,8 @@ export const TradeReturnsAnswer = envelope(
         fp: returnPeriod,
         filing: z.enum(['MONTHLY', 'QUARTERLY']),
         status: z.enum(['FILED', 'NOT_FILED', 'NOT_OBTAINABLE']),
+        /** sections that the source has; absent means all three */
+        sections: z.array(z.enum(['b2b', 'b2ba', 'cdnr'])).optional(),
         b2b: z.array(z.object({ ctin: z.string(), inv: z.array(invoice) })).default([]),
         b2ba: z
           .array(
@@ -108,6 +110,7 @@ function ledgerOf(data: ReturnsData, input: TradeReturnsInput): TradeLedger | un
     source: data.statement === 'GSTR1' ? 'GSTR1_TABLE4' : 'GSTR2B_B2B',
     supplierGstin: input.supplierGstin,
     recipientGstin: input.recipientGstin,
+    ...(periods.every(hasNotes) ? {} : { hasNotes: false }),
     periods: periods.map(({ fp, filing, status }) => ({ period: fp, filing, status })),
     invoices: rows(
       (period) => period.b2b,
@@ -130,6 +133,10 @@ function ledgerOf(data: ReturnsData, input: TradeReturnsInput): TradeLedger | un
         })),
     ),
   }
+}
+
+function hasNotes({ status, sections }: ReturnsData['periods'][number]): boolean {
+  return status !== 'FILED' || !sections || (sections.includes('b2ba') && sections.includes('cdnr'))
 }
 
 function invoiceOf(row: z.output<typeof invoice>, period: string) {

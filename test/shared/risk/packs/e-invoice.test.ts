@@ -59,6 +59,14 @@ test('a token with a trusted signature between the parties of a leg is valid', (
   t.is(check.document?.totalPaise, demo.valuePaise)
 })
 
+test('a token may name RS256 by its XML signature identifier', (t) => {
+  const named = resigned(({ header }) => {
+    header.alg = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
+  })
+  const { reason, signatureVerified } = verifyInvoiceToken(named, context)
+  t.deepEqual([reason, signatureVerified], [null, true])
+})
+
 const attacker = generateSandboxKey()
 const failures: [string, () => string, TokenReason, boolean][] = [
   ['garbage', () => 'not a token', 'UNPARSEABLE', false],

@@ -73,6 +73,39 @@ test('without consent the consent-bound registries are not contacted', async (t)
   t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'NO_CONSENT')
 })
 
+const registeredIn2019 = { status: 'ACTIVE', legalName: 'X', registeredOn: '2019-07-01' }
+
+/** Answers turnover of these periods, and taxpayers that are registered since this day. */
+function turnoverHttp(periods: readonly string[], registeredOn = registeredIn2019.registeredOn): HttpRequest {
+  const answer = (data: object) => ({
+    status: 200,
+    headers: {},
+    body: Buffer.from(JSON.stringify({ asOf: null, data })),
+  })
+  return async ({ url }) => {
+    const { pathname, searchParams } = new URL(url)
+    const gstin = searchParams.get('gstin') ?? pathname.replace('/taxpayers/', '')
+    if (pathname === '/returns/outward-supplies') {
+      return answer({ gstin, periods: periods.map((period) => ({ period, value: '1000000.00' })) })
+    }
+    if (pathname.startsWith('/taxpayers/')) return answer({ ...registeredIn2019, gstin, registeredOn })
+    return { status: 404, headers: {}, body: Buffer.from('') }
+  }
+}
+
+test('a turnover of fewer than twelve months is flagged, except for a younger registration', async (t) => {
+  const consents = { gst: 'h' }
+  const five = ['2026-06', '2026-07', '2026-08', '2026-09', '2026-10']
+  const flagsOf = async (http: HttpRequest) =>
+    (await livePack(configured, http, { consents })).pack.flags.filter((flag) => flag.includes('of 12 months'))
+  t.deepEqual(await flagsOf(turnoverHttp(five)), [
+    'borrowerCapacity.annualTurnoverInr covers 5 of 12 months',
+    'subcontractorCapacity.annualTurnoverInr covers 5 of 12 months',
+  ])
+  t.deepEqual(await flagsOf(turnoverHttp(five, '2026-06-01')), [])
+  t.deepEqual(await flagsOf(turnoverHttp(['2025-12', '2026-03', '2026-06', '2026-09'])), [])
+})
+
 test('registries that never respond delay a pack only by its budget', async (t) => {
   const consents = { gst: 'h', aa: 'h', epfo: 'h' }
   const { pack, evidence, tookMs } = await livePack(configured, () => new Promise(() => {}), { consents })

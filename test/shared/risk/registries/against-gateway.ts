@@ -42,6 +42,7 @@ export async function against<T>(
   answers: Answer[],
   ask: (set: RegistrySet) => Promise<RegistryResult<T>>,
   clock: Pick<RegistryDeps, 'now' | 'sleep'> = new VirtualClock(START),
+  { lei = {} }: { lei?: { token?: string } } = {},
 ) {
   await using gateway = await recordingGateway(answers)
   const at = { url: gateway.url, token: 'token-1' }
@@ -52,7 +53,7 @@ export async function against<T>(
     providentFund: at,
     securityInterests: at,
     accounts: at,
-    lei: { url: gateway.url },
+    lei: { url: gateway.url, ...lei },
   }
   const set = createRegistrySet(config, { http: fetchRequest, random: () => 0.5, ...clock }, createBreakers())
   return { result: await ask(set), requests: gateway.requests }

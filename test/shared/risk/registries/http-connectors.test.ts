@@ -124,6 +124,15 @@ const leiRecord = {
   },
 }
 
+test('a gateway in front of the LEI register receives its token, and its reasons are read', async (t) => {
+  const refusal = { status: 429, body: JSON.stringify({ code: 'UPSTREAM_ERROR' }) }
+  const { result, requests } = await against([refusal], asks.leiRecords, realTime, { lei: { token: 'lei-token' } })
+  t.is(requests[0]?.headers.authorization, 'Bearer lei-token')
+  t.is(result.missingReason, 'UPSTREAM_ERROR')
+  const late = { status: 408, body: JSON.stringify({ code: 'TIMEOUT' }) }
+  t.is((await against([late], asks.leiRecords, realTime)).result.missingReason, 'TIMEOUT')
+})
+
 test('an LEI is found by identifier, registration number and name', async (t) => {
   const meta = { goldenCopy: { publishDate: '2026-11-20T16:00:00Z' } }
   const one = await against(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { against, asks, consent, RECIPIENT, realTime, tradeData } from './against-gateway.ts'
+import { against, asks, consent, context, RECIPIENT, realTime, tradeData } from './against-gateway.ts'
 import { type Answer, ok, refused } from './recording-gateway.ts'
 
 test('tax returns are parsed from the rows of Table 4 in exact paise', async (t) => {
@@ -42,6 +42,33 @@ test('tax returns are parsed from the rows of Table 4 in exact paise', async (t)
   t.is(request?.headers.authorization, 'Bearer token-1')
   t.is(request?.headers['x-consent-handle'], 'consent-1')
   t.is(request?.headers['x-request-id'], 'request-1')
+})
+
+test('a filed period without notes or amendments in its source is marked', async (t) => {
+  const [filed, unfiled] = tradeData.periods
+  const ledgerOf = async (sections: string[]) => {
+    const periods = [{ ...filed, sections }, unfiled]
+    return (await against([ok({ ...tradeData, periods })], asks.tradeReturns, realTime)).result.data
+  }
+  t.is((await ledgerOf(['b2b']))?.hasNotes, false)
+  t.is((await ledgerOf(['b2b', 'b2ba', 'cdnr']))?.hasNotes, undefined)
+})
+
+test('data of a test environment is unparseable', async (t) => {
+  const body = JSON.stringify({ asOf: null, environment: 'TEST', data: tradeData })
+  const { result } = await against([{ status: 200, body }], asks.tradeReturns, realTime)
+  t.is(result.missingReason, 'UNPARSEABLE')
+})
+
+test('a gateway receives the same opaque identifier for each call of an organisation', async (t) => {
+  const organisationOf = async (orgId: string) => {
+    const { requests } = await against([ok(tradeData)], (set) => asks.tradeReturns(set, context({ orgId })), realTime)
+    return requests[0]?.headers['x-organisation']
+  }
+  const first = await organisationOf('org-1')
+  t.regex(String(first), /^[0-9a-f]{32}$/)
+  t.is(await organisationOf('org-1'), first)
+  t.not(await organisationOf('org-2'), first)
 })
 
 test('rows of the recipient’s statement have its source', async (t) => {

@@ -231,6 +231,13 @@ for (const [description, list, finding] of [
   test(`related party: ${description} is ${finding}`, (t) => t.is(relatedParty(list).finding, finding))
 }
 
+test('a related-party check names the kinds of links that a source cannot show', (t) => {
+  const limited = relatedParty(parties({ notCompared: ['HOLDING', 'PHONE'] }))
+  t.deepEqual([limited.finding, limited.notCompared], ['NONE_FOUND', ['HOLDING', 'PHONE']])
+  t.is(relatedParty(parties({ notCompared: ['DIRECTOR'] })).finding, 'MISSING')
+  t.is(relatedParty(parties({ notCompared: ['DIRECTOR'], addressHash: 'a-A' })).finding, 'POSSIBLE')
+})
+
 const account = {
   ref: '1',
   type: 'CURRENT',
