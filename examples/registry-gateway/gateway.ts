@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { type Adapter, type Answer, type Question, refusalAnswer } from './adapter.ts'
+import type { CallDeps, Work } from './calls.ts'
+import { isFinal, notEntitled, notFound, Refusal, sha256 } from './rules.ts'
+
+/** Methods by path of the whole contract, the paths of `/groups` and of foreign registers included. */
+const CONTRACT: Readonly<Record<string, 'GET' | 'POST'>> = {
+  '/returns/trade': 'GET',
+  '/returns/outward-supplies': 'GET',
+  '/invoice-actions': 'GET',
+  '/taxpayers/{gstin}': 'GET',
+  '/companies': 'GET',
+  '/establishments': 'GET',
+  '/accounts/deposits': 'GET',
+  '/exporter-codes/{iec}': 'GET',
+  '/export-certificates': 'GET',
+  '/shipping-bills': 'GET',
+  '/searches/security-interests': 'POST',
+  '/searches/persons': 'POST',
+  '/lei-records': 'GET',
+  '/lei-records/{lei}': 'GET',
+  '/groups': 'GET',
+  '/registry-companies/{authority}/{number}': 'GET',
+}
+
+/** Below the product's timeouts of 8 s and 15 s. */
+const ANSWER_MS = 6500
+const SLOW_ANSWER_MS = 13_000
+const REPEAT_MS = 10 * 60_000
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+interface AdapterState {
+  lastOkAt: string | null
+  lastFailure: { at: string; code: string } | null
+  /** results of the last five questions, newest last */
+  recent: boolean[]
+}
+
+export interface Gateway {
+  /** Answers a question; never throws for a provider. @param requestId equal for repetitions; null never repeats */
+  answer(question: Question, requestId: string | null, body: string): Promise<Answer>
+  states: ReadonlyMap<string, AdapterState>
+  /** drops kept answers that rest on a consent */
+  forget(handle: string): void
+}
+
+export interface GatewayOptions {
+  adapters: readonly Adapter[]
+  deps: CallDeps
+  /** counts an answer by operation and code */
+  count: (operation: string, code: string) => void
+  /** adapters whose data is that of a test environment */
+  tests?: ReadonlySet<string>
+  /** reports a fault of this program, without the question */
+  fault: (error: unknown) => void
+}
+
+interface Kept {
+  answer: Answer
+  until: number
+  handle: string | null
+}
+
+/** Finds the adapter of a question, repeats final answers for ten minutes, and shares equal questions. */
+export function createGateway({ adapters, deps, count, fault, tests = new Set() }: GatewayOptions): Gateway {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: MAX_KEPT_BYTES,
+    sizeCalculation: ({ answer }) => answer.body.length + 500,
+  })
+  const pending = new Map<string, Promise<Answer>>()
+  const states = new Map<string, AdapterState>(
+    adapters.map(({ name }) => [name, { lastOkAt: null, lastFailure: null, recent: [] }]),
+  )
+
+  async function answerOnce(question: Question, operation: string, requestId: string): Promise<Answer> {
+    const adapter = adapters.find(({ operations }) => operations.includes(operation))
+    if (!adapter) return refusalAnswer(notEntitled())
+    const isSlow = operation.startsWith('/taxpayers/') || operation.startsWith('/returns/')
+    const work: Work = {
+      deps,
+      operation,
+      requestId,
+      deadline: deps.now() + (isSlow ? SLOW_ANSWER_MS : ANSWER_MS),
+      upstream: [],
+      isTest: tests.has(adapter.name),
+    }
+    try {
+      const answer = await adapter.answer(question, work)
+      note(adapter.name, null)
+      return answer
+    } catch (error) {
+      if (!(error instanceof Refusal)) {
+        fault(error)
+        throw error
+      }
+      note(adapter.name, error)
+      return refusalAnswer(error)
+    }
+  }
+
+  function note(name: string, refusal: Refusal | null): void {
+    const state = states.get(name)
+    if (!state) return
+    const at = new Date(deps.now()).toISOString()
+    // A record that does not exist, or a consent that ended, is a success of the provider.
+    const isOk = refusal === null || ['NOT_FOUND', 'NOT_FILED'].includes(refusal.code) || isOfConsent(refusal)
+    if (isOk) state.lastOkAt = at
+    else state.lastFailure = { at, code: refusal.code }
+    state.recent = [...state.recent, isOk].slice(-5)
+  }
+
+  return {
+    states,
+    forget(handle) {
+      for (const [key, entry] of kept.entries()) if (entry.handle === handle) kept.delete(key)
+    },
+    async answer(question, requestId, body) {
+      const operation = operationOf(question.path)
+      if (operation === undefined) return refusalAnswer(notFound())
+      if (question.method !== CONTRACT[operation]) return refusalAnswer(new Refusal(405, 'NOT_ENTITLED'))
+      const { method, path, query, handle, organisation } = question
+      const key = sha256(JSON.stringify([requestId, method, path, query, body, handle, organisation]))
+      const now = deps.now()
+      const earlier = requestId === null ? undefined : kept.get(key)
+      if (earlier && earlier.until > now) return earlier.answer
+      const running = requestId === null ? undefined : pending.get(key)
+      if (running !== undefined) return await running
+      const answering = answerOnce(question, operation, requestId ?? randomUUID())
+      if (requestId !== null) pending.set(key, answering)
+      try {
+        const answer = await answering
+        count(operation, codeOf(answer))
+        if (requestId !== null && isFinal(answer.status)) kept.set(key, { answer, until: now + REPEAT_MS, handle })
+        return answer
+      } finally {
+        pending.delete(key)
+      }
+    },
+  }
+}
+
+function isOfConsent({ code }: Refusal): boolean {
+  return code.includes('CONSENT')
+}
+
+/** Returns the path of the contract that a path belongs to. */
+export function operationOf(path: string): string | undefined {
+  if (Object.hasOwn(CONTRACT, path)) return path.includes('{') ? undefined : path
+  const parts = path.split('/')
+  return Object.keys(CONTRACT).find((pattern) => {
+    const names = pattern.split('/')
+    return (
+      pattern.includes('{') &&
+      names.length === parts.length &&
+      names.every((name, index) => (name.startsWith('{') ? parts[index] !== '' : name === parts[index]))
+    )
+  })
+}
+
+function codeOf({ status, body }: Answer): string {
+  if (status === 200) return 'OK'
+  const { code }: { code?: string } = JSON.parse(body.toString('utf8'))
+  return code ?? String(status)
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
+import { addMonths, indianDay } from '#shared/risk/packs/money.ts'
+import type { IncomingResponse } from '#shared/risk/registries/connector.ts'
+import type { Answer, Mapping, Question } from './adapter.ts'
+import { nameSuggestions } from './adapters/gleif.ts'
+import type { CallDeps, CallLine } from './calls.ts'
+import { type Composition, composeGateway, openProviderHttp } from './compose.ts'
+import { operationOf } from './gateway.ts'
+import { masked } from './rules.ts'
+import { liveDeps } from './serve.ts'
+import { loadSettings, type Settings } from './settings.ts'
+import { memoryStore } from './store.ts'
+
+const FORMS = `gstin GSTIN | lei LEI | lei --name TEXT | group CIN | company PAN | deposits PAN --consent H |
+turnover GSTIN --consent H | trade SUPPLIER RECIPIENT --consent H | uk NUMBER`
+
+type Ask = (words: readonly string[], nowMs: number) => { path: string; query?: Record<string, string> }
+
+const QUESTIONS: Readonly<Record<string, { words: number; isConsented?: boolean; ask: Ask }>> = {
+  gstin: { words: 1, ask: ([gstin]) => ({ path: `/taxpayers/${gstin}` }) },
+  lei: { words: 1, ask: ([lei]) => ({ path: `/lei-records/${lei}` }) },
+  group: { words: 1, ask: ([cin = '']) => ({ path: '/groups', query: { cin } }) },
+  company: { words: 1, ask: ([pan = '']) => ({ path: '/companies', query: { pan } }) },
+  uk: { words: 1, ask: ([number]) => ({ path: `/registry-companies/RA000585/${number}` }) },
+  deposits: {
+    words: 1,
+    isConsented: true,
+    ask([pan = ''], nowMs) {
+      const today = indianDay(nowMs)
+      return { path: '/accounts/deposits', query: { pan, from: `${addMonths(today, -7)}-01`, to: today } }
+    },
+  },
+  turnover: {
+    words: 1,
+    isConsented: true,
+    ask: ([gstin = '']) => ({ path: '/returns/outward-supplies', query: { gstin } }),
+  },
+  trade: {
+    words: 2,
+    isConsented: true,
+    ask([supplierGstin = '', recipientGstin = ''], nowMs) {
+      const to = addMonths(indianDay(nowMs), -1)
+      return { path: '/returns/trade', query: { supplierGstin, recipientGstin, from: addMonths(to, -15), to } }
+    },
+  },
+}
+
+/** Exit status: 0 answered, 1 missing, 2 settings, 3 the provider differs from the mapping. */
+export async function tryOne(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseOptions({
+    args: [...args],
+    allowPositionals: true,
+    options: { name: { type: 'string' }, consent: { type: 'string' }, raw: { type: 'boolean', default: false } },
+  })
+  const [what = '', ...words] = positionals
+  const form = Object.hasOwn(QUESTIONS, what) ? QUESTIONS[what] : undefined
+  if (!form) throw new CommandLineError(`try what? There are ${FORMS}`)
+  const settings = loadSettings(process.env)
+  await using client = openProviderHttp()
+  const calls: CallLine[] = []
+  const raws: IncomingResponse[] = []
+  const deps: CallDeps = { ...liveDeps(client.http, (line) => calls.push(line)), raw: (_, answer) => raws.push(answer) }
+  if (what === 'lei' && values.name !== undefined) return await suggest(settings, deps, values.name)
+  if (words.length !== form.words) throw new CommandLineError(`try ${what}: the forms are ${FORMS}`)
+  if (form.isConsented && !values.consent) throw new CommandLineError(`try ${what} needs --consent`)
+  const { path, query = {} } = form.ask(words, Date.now())
+  // Held data belongs to the running process, which is therefore the one to answer.
+  const answer = form.isConsented
+    ? await askProcess(settings, path, query, values.consent ?? '', client.http)
+    : await composed(settings, deps).gateway.answer(
+        { method: 'GET', path, query, handle: null, organisation: null } satisfies Question,
+        randomUUID(),
+        '',
+      )
+  for (const { host, status, ms, code } of calls) console.log(`call  ${host}  ${status ?? '-'}  ${ms} ms  ${code}`)
+  if (values.raw) for (const { body } of raws) console.log(body.toString('utf8'))
+  return report(answer, operationOf(path) ?? path, composed(settings, deps), raws.at(-1))
+}
+
+function composed(settings: Settings, deps: CallDeps): Composition {
+  return composeGateway(settings, deps, { store: memoryStore() })
+}
+
+async function askProcess(
+  { GATEWAY_HOST, GATEWAY_PORT, GATEWAY_TOKEN }: Settings,
+  path: string,
+  query: Record<string, string>,
+  handle: string,
+  http: CallDeps['http'],
+): Promise<Answer> {
+  const { status, body } = await http({
+    method: 'GET',
+    url: `http://${GATEWAY_HOST}:${GATEWAY_PORT}${path}?${new URLSearchParams(query)}`,
+    headers: { authorization: `Bearer ${GATEWAY_TOKEN}`, 'x-consent-handle': handle, 'x-request-id': randomUUID() },
+    timeoutMs: 15_000,
+    connectTimeoutMs: 3000,
+    signal: AbortSignal.timeout(15_000),
+  })
+  return { status, headers: {}, body }
+}
+
+async function suggest(settings: Settings, deps: CallDeps, text: string): Promise<number> {
+  if (!settings.GLEIF_URL) throw new CommandLineError('GLEIF_URL is not set')
+  const work = {
+    deps,
+    operation: 'fuzzycompletions',
+    requestId: randomUUID(),
+    deadline: Date.now() + 6500,
+    upstream: [],
+  }
+  const names = await nameSuggestions({ url: settings.GLEIF_URL }, work, text)
+  for (const name of names) console.log(name)
+  return names.length > 0 ? 0 : 1
+}
+
+function report(
+  answer: Answer,
+  operation: string,
+  { adapters }: Composition,
+  raw: IncomingResponse | undefined,
+): number {
+  const body: Record<string, unknown> = JSON.parse(answer.body.toString('utf8'))
+  const mapping = adapters.find(({ operations }) => operations.includes(operation))?.mappings[operation]
+  if (answer.status !== 200) {
+    console.log(`answer  ${answer.status}  ${String(body.code)}`)
+    if (!mapping) console.log('no adapter that is configured answers this question')
+    return body.code === 'UNPARSEABLE' ? 3 : 1
+  }
+  const data = typeof body.data === 'object' && body.data !== null ? body.data : {}
+  const shown: Record<string, unknown> = { ...data, asOf: body.asOf }
+  for (const [member, from] of Object.entries(mapping?.members ?? {})) {
+    const value = shown[member.replace(/[[.,].*$/, '')]
+    const text = value === null ? 'null' : value === undefined ? 'absent' : maskedValue(value)
+    console.log(`${member.padEnd(24)} ${text.padEnd(28)} from ${from}`)
+  }
+  const unknown = mapping?.known ? undocumented(mapping, raw) : []
+  if (unknown.length > 0) console.log(`members that the mapping does not know: ${unknown.join(', ')}`)
+  console.log('schema  the answer follows the contract')
+  return unknown.length > 0 ? 3 : 0
+}
+
+/** Returns the members of the provider's object that no rule of the mapping names. */
+function undocumented({ known = [], at = [] }: Mapping, raw: IncomingResponse | undefined): string[] {
+  try {
+    let value: unknown = JSON.parse(raw?.body.toString('utf8') ?? '')
+    for (const name of at) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+    const members = typeof value === 'object' && value !== null ? Object.keys(value) : []
+    return members.filter((name) => !known.includes(name))
+  } catch {
+    return []
+  }
+}
+
+function maskedValue(value: unknown): string {
+  if (Array.isArray(value)) return `${value.length} entries`
+  if (typeof value !== 'string') return JSON.stringify(value).slice(0, 28)
+  const isWord = /^[A-Z_]{1,20}$/.test(value) || /^[0-9]{4}-[0-9]{2}/.test(value)
+  return isWord ? value : masked(value)
+}
