@@ -16,7 +16,7 @@ import { doubleFinancing, type RegistryFindings } from './signals/double-financi
 import { eInvoice } from './signals/e-invoice.ts'
 import { verifyInvoiceToken } from './signals/e-invoice-token.ts'
 import { counterpartyEstablishment, type Env, type InvoiceKey } from './signals/invoice-keys.ts'
-import { relatedParty } from './signals/related-party.ts'
+import { type PartyIdentity, relatedParty } from './signals/related-party.ts'
 import { tradeRelationship } from './signals/trade-relationship.ts'
 
 export interface ComposeInput {
@@ -48,9 +48,9 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
   const { accounts } = results
   const { cashflow, notes } = accountCashflow(accounts.data, accounts.source, Date.parse(accounts.observedAt))
   const related = relatedParty([
-    { pan: panOfGstin(request.buyerGstin), company: results.company.buyer.data },
-    { pan: panOfGstin(request.borrowerGstin), company: results.company.borrower.data },
-    { pan: panOfGstin(request.subcontractorGstin), company: results.company.subcontractor.data },
+    identityOf(results, 'buyer', request.buyerGstin),
+    identityOf(results, 'borrower', request.borrowerGstin),
+    identityOf(results, 'subcontractor', request.subcontractorGstin),
   ])
   const signals: PackSignals = {
     tradeRelationship: { ab: ab.leg, bc: bc.leg },
@@ -118,6 +118,10 @@ function tradeLeg(
     isBothActive: isActive(results, 'borrower') && isActive(results, counterparty),
     isConsentLive: consent !== null && (consent.expiresAt === null || Date.parse(consent.expiresAt) > observedAtMs),
   })
+}
+
+function identityOf({ company, group }: PackRegistryResults, role: PartyRole, gstin: string): PartyIdentity {
+  return { pan: panOfGstin(gstin), company: company[role].data, group: group[role]?.data ?? null }
 }
 
 function isActive(results: PackRegistryResults, role: PartyRole): boolean {

@@ -53,6 +53,9 @@ export function packEvidence(input: EvidenceInput): EvidenceRecord[] {
     registry('relatedParty.buyer', results.company.buyer),
     registry('relatedParty.borrower', results.company.borrower),
     registry('relatedParty.subcontractor', results.company.subcontractor),
+    ...Object.entries(results.group).flatMap(([role, group]) =>
+      group?.status === 'OK' ? [registry(`relatedParty.${role}.group`, group)] : [],
+    ),
   ]
 }
 

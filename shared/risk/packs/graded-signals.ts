@@ -87,6 +87,7 @@ const LINKS: Record<LinkType, string> = {
   SAME_PAN: 'the same PAN',
   DIRECTOR: 'a shared director',
   HOLDING: 'a holding of 20 % or more',
+  PARENT: 'one accounting parent',
   ADDRESS: 'a shared registered address',
   BANK_ACCOUNT: 'a shared bank account',
   PHONE: 'a shared phone number',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RegistryResult } from '../registries/connector.ts'
 import type {
   AccountData,
+  CompanyGroup,
   CompanyMaster,
   OutwardSupplies,
   ProvidentFund,
@@ -49,6 +50,8 @@ export interface PackRegistryResults {
   trade: { ab: RegistryResult<TradeLedger>; bc: RegistryResult<TradeLedger> }
   taxpayer: Record<'buyer' | 'borrower' | 'subcontractor', RegistryResult<TaxpayerStatus>>
   company: Record<'buyer' | 'borrower' | 'subcontractor', RegistryResult<CompanyMaster>>
+  /** null without a company number */
+  group: Record<'buyer' | 'borrower' | 'subcontractor', RegistryResult<CompanyGroup> | null>
   turnover: Record<'borrower' | 'subcontractor', RegistryResult<OutwardSupplies>>
   headcount: Record<'borrower' | 'subcontractor', RegistryResult<ProvidentFund>>
   security: RegistryResult<SecuritySearch>

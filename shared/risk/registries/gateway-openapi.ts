@@ -155,7 +155,7 @@ const operations: Operation[] = [
     id: 'getGroup',
     summary: 'Accounting parents of a company',
     description:
-      'The direct and the ultimate accounting parent as the register of legal entity identifiers has them, or the reason of the company for none. A parent is no share of capital. No pack queries it yet.',
+      'The direct and the ultimate accounting parent as the register of legal entity identifiers has them, or the reason of the company for none. A parent is no share of capital.',
     query: { cin: text },
     answer: GroupAnswer,
   },

@@ -2,7 +2,8 @@ import { panOfGstin } from '../identifiers/gstin.ts'
 import { addDays, addMonths, dayOf, indianDay } from '../packs/money.ts'
 import type { PackRegistryResults } from '../packs/policy.ts'
 import type { PackConsents, PackRequest } from '../packs/request.ts'
-import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
+import type { ConsentRef, RegistryContext, RegistryEnv, RegistryResult } from './connector.ts'
+import type { CompanyMaster } from './registry-data.ts'
 import type { RegistrySet } from './registry-set.ts'
 
 /** Time limit of a pack for all registries together (docs/spec/risk-signals.md#registry-results). */
@@ -32,6 +33,16 @@ export async function gatherRegistryResults(input: GatherInput): Promise<PackReg
   const turnover = (gstin: string) => registries.outwardSupplies.fetch(context('gst'), { gstin })
   const headcount = (gstin: string) => registries.providentFund.fetch(context('epfo'), { pan: panOfGstin(gstin) })
   const borrowerPan = panOfGstin(borrowerGstin)
+  const companies = {
+    buyer: company(buyerGstin),
+    borrower: company(borrowerGstin),
+    subcontractor: company(subcontractorGstin),
+  }
+  // A group is found by the company number, which the company register returns.
+  const group = async (answer: Promise<RegistryResult<CompanyMaster>>) => {
+    const cin = (await answer).data?.companyNumber
+    return cin ? await registries.groups.fetch(context(), { cin }) : null
+  }
   return joined({
     trade: joined({ ab: trade(borrowerGstin, buyerGstin), bc: trade(subcontractorGstin, borrowerGstin) }),
     taxpayer: joined({
@@ -39,10 +50,11 @@ export async function gatherRegistryResults(input: GatherInput): Promise<PackReg
       borrower: taxpayer(borrowerGstin),
       subcontractor: taxpayer(subcontractorGstin),
     }),
-    company: joined({
-      buyer: company(buyerGstin),
-      borrower: company(borrowerGstin),
-      subcontractor: company(subcontractorGstin),
+    company: joined(companies),
+    group: joined({
+      buyer: group(companies.buyer),
+      borrower: group(companies.borrower),
+      subcontractor: group(companies.subcontractor),
     }),
     turnover: joined({ borrower: turnover(borrowerGstin), subcontractor: turnover(subcontractorGstin) }),
     headcount: joined({ borrower: headcount(borrowerGstin), subcontractor: headcount(subcontractorGstin) }),

@@ -82,6 +82,13 @@ export interface CompanyMaster {
   notCompared?: readonly ('DIRECTOR' | 'HOLDING' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL')[] | undefined
 }
 
+/** Accounting parents by legal entity identifier; null if the register has none. */
+export interface CompanyGroup {
+  lei: string
+  directParentLei: string | null
+  ultimateParentLei: string | null
+}
+
 export interface PersonQuery {
   registry: 'PAN' | 'CKYC'
   identifier: string

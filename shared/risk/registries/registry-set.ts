@@ -5,6 +5,7 @@ import { type AccountsInput, createAccounts } from './http/accounts.ts'
 import { createCompanyMaster, createPersonRecords } from './http/companies.ts'
 import { createExportCertificates, createExporterCodes, createShippingBills } from './http/foreign-trade.ts'
 import { GatewayConfig } from './http/gateway.ts'
+import { createGroups } from './http/groups.ts'
 import { createInvoiceActions } from './http/invoice-actions.ts'
 import { createLeiRecords, LeiConfig, type LeiQuery } from './http/lei-records.ts'
 import { createSecurityInterests } from './http/security-interests.ts'
@@ -12,6 +13,7 @@ import { createOutwardSupplies, createProvidentFund, createTaxpayerStatus } from
 import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns.ts'
 import type {
   AccountData,
+  CompanyGroup,
   CompanyMaster,
   CompanyQuery,
   ExportCertificate,
@@ -37,6 +39,7 @@ export interface RegistrySet {
   outwardSupplies: Registry<{ gstin: string }, OutwardSupplies>
   taxpayerStatus: Registry<{ gstin: string }, TaxpayerStatus>
   companyMaster: Registry<CompanyQuery, CompanyMaster>
+  groups: Registry<{ cin: string }, CompanyGroup>
   providentFund: Registry<{ pan: string }, ProvidentFund>
   securityInterests: Registry<{ pan: string; searchType: SecuritySearchType }, SecuritySearch>
   accounts: Registry<AccountsInput, AccountData>
@@ -52,6 +55,7 @@ export const RegistryConfig = z.strictObject({
   taxReturns: GatewayConfig.optional(),
   taxpayers: GatewayConfig.optional(),
   companies: GatewayConfig.optional(),
+  groups: GatewayConfig.optional(),
   providentFund: GatewayConfig.optional(),
   securityInterests: GatewayConfig.optional(),
   accounts: GatewayConfig.optional(),
@@ -86,6 +90,7 @@ export function createRegistrySet(
     outwardSupplies: connector('outward-supplies', taxReturns, createOutwardSupplies),
     taxpayerStatus: connector('taxpayer-status', taxpayers, createTaxpayerStatus),
     companyMaster: connector('company-master', companies, createCompanyMaster),
+    groups: connector('groups', config.groups, createGroups),
     providentFund: connector('provident-fund', providentFund, createProvidentFund),
     securityInterests: connector(
       'security-interests',

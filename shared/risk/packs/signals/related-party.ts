@@ -1,14 +1,16 @@
-import type { CompanyMaster } from '../../registries/registry-data.ts'
+import type { CompanyGroup, CompanyMaster } from '../../registries/registry-data.ts'
 
 export type RelatedPartyFinding = 'SAME_LEGAL_ENTITY' | 'RELATED' | 'POSSIBLE' | 'NONE_FOUND' | 'MISSING'
 
 /** Kinds of links; persons, addresses and accounts are never named. */
-export type LinkType = 'SAME_PAN' | 'DIRECTOR' | 'HOLDING' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL'
+export type LinkType = 'SAME_PAN' | 'DIRECTOR' | 'HOLDING' | 'PARENT' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL'
 
 export interface PartyIdentity {
   pan: string
   /** null without a response of the company registry */
   company: CompanyMaster | null
+  /** null without a record in the register of legal entity identifiers */
+  group?: CompanyGroup | null
 }
 
 export interface RelatedParty {
@@ -41,7 +43,7 @@ function findingOf(
   notCompared: readonly NotCompared[],
 ): RelatedPartyFinding {
   if (links.has('SAME_PAN')) return 'SAME_LEGAL_ENTITY'
-  if (links.has('DIRECTOR') || links.has('HOLDING')) return 'RELATED'
+  if (links.has('DIRECTOR') || links.has('HOLDING') || links.has('PARENT')) return 'RELATED'
   if (links.size > 0) return 'POSSIBLE'
   const isCompared = parties.every((party) => party.company) && !notCompared.includes('DIRECTOR')
   return isCompared ? 'NONE_FOUND' : 'MISSING'
@@ -53,6 +55,7 @@ function linksBetween(one: PartyIdentity, other: PartyIdentity): LinkType[] {
   const a = one.company
   const b = other.company
   if (holds(a, other.pan) || holds(b, one.pan)) links.push('HOLDING')
+  if (isOneGroup(one.group, other.group)) links.push('PARENT')
   if (!a || !b) return links
   if (shares(a.directorIds, b.directorIds)) links.push('DIRECTOR')
   if (a.addressHash !== null && a.addressHash === b.addressHash) links.push('ADDRESS')
@@ -60,6 +63,14 @@ function linksBetween(one: PartyIdentity, other: PartyIdentity): LinkType[] {
   if (shares(a.phoneHashes, b.phoneHashes)) links.push('PHONE')
   if (shares(a.emailHashes, b.emailHashes)) links.push('EMAIL')
   return links
+}
+
+/** Returns true for one ultimate parent, or if one is a parent of the other. */
+function isOneGroup(one: PartyIdentity['group'], other: PartyIdentity['group']): boolean {
+  if (!one || !other) return false
+  const parents = (group: CompanyGroup) => [group.directParentLei, group.ultimateParentLei]
+  const isSame = one.ultimateParentLei !== null && one.ultimateParentLei === other.ultimateParentLei
+  return isSame || parents(one).includes(other.lei) || parents(other).includes(one.lei)
 }
 
 function holds(company: CompanyMaster | null, pan: string): boolean {

@@ -1,6 +1,10 @@
 import { z } from 'zod'
+import type { Breakers } from '../breaker.ts'
+import type { Registry, RegistryDeps } from '../connector.ts'
+import type { CompanyGroup } from '../registry-data.ts'
+import { createRegistry } from '../runner.ts'
 import { NOT_COMPARED } from './companies.ts'
-import { envelope } from './gateway.ts'
+import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope } from './gateway.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const parent = z.object({
@@ -12,7 +16,7 @@ const parent = z.object({
   corroborationLevel: z.string().nullable(),
 })
 
-/** Accounting parents of a company. A parent is no share of capital. No connector queries it yet. */
+/** Accounting parents of a company. A parent is no share of capital. */
 export const GroupAnswer = envelope(
   z.object({
     cin: z.string(),
@@ -23,6 +27,32 @@ export const GroupAnswer = envelope(
     ultimateParentException: z.string().nullable(),
   }),
 )
+
+/** Creates the connector for accounting parents of a company, as the register of legal entity identifiers has them. */
+export function createGroups(
+  config: GatewayConfig,
+  deps: RegistryDeps,
+  breakers: Breakers,
+): Registry<{ cin: string }, CompanyGroup> {
+  return createRegistry(
+    {
+      name: 'groups',
+      connectorVersion: '1.0.0',
+      source: 'GLEIF_PARENTS',
+      tier: 'REGISTRY_VERIFIED',
+      request: ({ cin }, context) => gatewayGet(config, context, '/groups', { cin }),
+      parse: (body, { cin }) =>
+        readEnvelope(GroupAnswer, body, ({ lei, directParent, ultimateParent, ...data }) =>
+          data.cin.toUpperCase() === cin.toUpperCase()
+            ? { lei, directParentLei: directParent?.lei ?? null, ultimateParentLei: ultimateParent?.lei ?? null }
+            : undefined,
+        ),
+      reasonOf: gatewayReason,
+    },
+    deps,
+    breakers,
+  )
+}
 
 /** A company of a register outside India, by the GLEIF code of the register. No connector queries it yet. */
 export const RegistryCompanyAnswer = envelope(

@@ -50,6 +50,7 @@ export async function against<T>(
     taxReturns: at,
     taxpayers: at,
     companies: at,
+    groups: at,
     providentFund: at,
     securityInterests: at,
     accounts: at,

@@ -124,6 +124,23 @@ const leiRecord = {
   },
 }
 
+test('accounting parents are read for the requested company number only', async (t) => {
+  const parent = { registeredAt: null, registeredAs: null, jurisdiction: 'GB', corroborationLevel: null }
+  const data = {
+    cin: 'U28999KA2015PTC123456',
+    lei: 'L1',
+    directParent: null,
+    directParentException: 'NO_KNOWN_PERSON',
+    ultimateParent: { ...parent, lei: 'P1', relationshipStatus: 'ACTIVE' },
+    ultimateParentException: null,
+  }
+  const ask = (cin: string) => against([ok(data)], (set) => set.groups.fetch(context(), { cin }), realTime)
+  const { result, requests } = await ask('U28999KA2015PTC123456')
+  t.deepEqual(result.data, { lei: 'L1', directParentLei: null, ultimateParentLei: 'P1' })
+  t.is(requests[0]?.url.searchParams.get('cin'), 'U28999KA2015PTC123456')
+  t.is((await ask('U28999KA2016PTC654321')).result.missingReason, 'UNPARSEABLE')
+})
+
 test('a gateway in front of the LEI register receives its token, and its reasons are read', async (t) => {
   const refusal = { status: 429, body: JSON.stringify({ code: 'UPSTREAM_ERROR' }) }
   const { result, requests } = await against([refusal], asks.leiRecords, realTime, { lei: { token: 'lei-token' } })

@@ -231,6 +231,26 @@ for (const [description, list, finding] of [
   test(`related party: ${description} is ${finding}`, (t) => t.is(relatedParty(list).finding, finding))
 }
 
+const group = (lei: string, directParentLei: string | null, ultimateParentLei: string | null) => ({
+  lei,
+  directParentLei,
+  ultimateParentLei,
+})
+
+for (const [description, one, other, finding] of [
+  ['one ultimate parent', group('L1', 'P1', 'U'), group('L2', 'P2', 'U'), 'RELATED'],
+  ['a party that is the parent', group('L1', null, null), group('L2', 'L1', 'L1'), 'RELATED'],
+  ['no parents', group('L1', null, null), group('L2', null, null), 'NONE_FOUND'],
+] as const) {
+  test(`related party: groups with ${description} are ${finding}`, (t) => {
+    const [a, b] = [
+      { pan: 'A', company: company('A'), group: one },
+      { pan: 'B', company: company('B'), group: other },
+    ]
+    t.is(relatedParty([a, b]).finding, finding)
+  })
+}
+
 test('a related-party check names the kinds of links that a source cannot show', (t) => {
   const limited = relatedParty(parties({ notCompared: ['HOLDING', 'PHONE'] }))
   t.deepEqual([limited.finding, limited.notCompared], ['NONE_FOUND', ['HOLDING', 'PHONE']])
