@@ -3,6 +3,7 @@ import { keys } from './keys.ts'
 import { consent, health } from './remote.ts'
 import { serve } from './serve.ts'
 import { SettingsError } from './settings.ts'
+import { StateError } from './store.ts'
 import { tryOne } from './try.ts'
 
 const HELP = `A registry gateway: answers docs/registries/gateway.openapi.json from real providers.
@@ -30,7 +31,7 @@ try {
   else process.exit(await chosen('command', word, commands)(args))
 } catch (error) {
   if (error instanceof CommandLineError) explainCommandLine(error)
-  if (!(error instanceof SettingsError)) throw error
+  if (!(error instanceof SettingsError || error instanceof StateError)) throw error
   console.error(error.message)
   process.exitCode = 2
 }

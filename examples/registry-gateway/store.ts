@@ -20,6 +20,9 @@ export interface Store {
   names(): string[]
 }
 
+/** The state folder cannot be used. */
+export class StateError extends Error {}
+
 /** Derives a key for one purpose from GATEWAY_KEY. */
 export function derivedKey(gatewayKey: Buffer, purpose: 'state' | 'hashes' | 'notifications'): Buffer {
   return Buffer.from(hkdfSync('sha256', gatewayKey, '', `registry-gateway ${purpose}`, 32))
@@ -31,7 +34,7 @@ const TAG_BYTES = 16
 
 /**
  * Opens a folder of sealed files, one for each value. A second process on the same folder is refused.
- * @throws Error if the folder cannot be written, is in use, or was sealed with another key
+ * @throws StateError if the folder is in use, or was sealed with another key
  */
 export function openStore(folder: string, key: Buffer): Store & Disposable {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -68,7 +71,7 @@ export function openStore(folder: string, key: Buffer): Store & Disposable {
     for (const name of names()) store.read(name)
   } catch (error) {
     release()
-    throw new Error(`GATEWAY_STATE ${folder} cannot be read with this GATEWAY_KEY`, { cause: error })
+    throw new StateError(`GATEWAY_STATE ${folder} cannot be read with this GATEWAY_KEY`, { cause: error })
   }
   return { ...store, [Symbol.dispose]: release }
 }
@@ -112,7 +115,7 @@ function lockFolder(folder: string): () => void {
       if (codeOf(error) !== 'EEXIST') throw error
       const owner = Number(readFileSync(file, 'utf8'))
       if (attempt > 1 || isRunning(owner)) {
-        throw new Error(`GATEWAY_STATE ${folder} is in use by process ${owner}; one process per folder`)
+        throw new StateError(`GATEWAY_STATE ${folder} is in use by process ${owner}; one process per folder`)
       }
       rmSync(file, { force: true })
     }

@@ -130,9 +130,7 @@ function report(
   const data = typeof body.data === 'object' && body.data !== null ? body.data : {}
   const shown: Record<string, unknown> = { ...data, asOf: body.asOf }
   for (const [member, from] of Object.entries(mapping?.members ?? {})) {
-    const value = shown[member.replace(/[[.,].*$/, '')]
-    const text = value === null ? 'null' : value === undefined ? 'absent' : maskedValue(value)
-    console.log(`${member.padEnd(24)} ${text.padEnd(28)} from ${from}`)
+    console.log(`${member.padEnd(24)} ${shownValue(shown, member).padEnd(28)} from ${from}`)
   }
   const unknown = mapping?.known ? undocumented(mapping, raw) : []
   if (unknown.length > 0) console.log(`members that the mapping does not know: ${unknown.join(', ')}`)
@@ -150,6 +148,14 @@ function undocumented({ known = [], at = [] }: Mapping, raw: IncomingResponse | 
   } catch {
     return []
   }
+}
+
+/** Members inside of lists are named, not shown. */
+function shownValue(shown: Record<string, unknown>, member: string): string {
+  if (/[[.,]/.test(member)) return ''
+  const value = shown[member]
+  if (value === undefined) return 'absent'
+  return value === null ? 'null' : maskedValue(value)
 }
 
 function maskedValue(value: unknown): string {

@@ -129,7 +129,8 @@ const faults: Record<string, { fault: Fault; warns?: boolean }> = {
   G01: { fault: ({ token }, reply) => (token === undefined ? { status: 200, body: {} } : reply) },
   G02: { fault: ({ path }, reply) => (path === '/no-such-operation' ? { ...reply, status: 200 } : reply) },
   G06: {
-    fault: (call, reply) => (call.path === '/companies' ? { status: 400, body: { error: 'no' } } : reply),
+    fault: (call, reply) =>
+      call.path === `/exporter-codes/${ids.iec}` ? { status: 400, body: { error: 'no' } } : reply,
   },
   G07: {
     fault: (call, reply) => {
