@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 /** Entries of one import. */
 export const MAX_IMPORTED = 5_000
 
-export const SOURCES = ['healthchecks', 'uptime-kuma', 'cronitor', 'crontab'] as const
+const SOURCES = ['healthchecks', 'uptime-kuma', 'cronitor', 'crontab'] as const
 export type Source = (typeof SOURCES)[number]
 
 export type SettingValue = string | number | boolean
