@@ -83,7 +83,7 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
   const good = await verify(page, { text: json })
   t.is(good.title, 'Verified in the sandbox', good.text)
   t.is(await frame(), 'not green')
-  t.regex(good.text, /SANDBOX: not evidence/)
+  t.regex(good.text, /SANDBOX: not evidence/i)
   const { order } = packDocument({ body: json, evidence: null, env: 'SANDBOX' })
   for (const value of ['CLEAR', order.buyer, order.subcontractor, id]) t.true(good.text.includes(value), value)
   t.regex(good.text, /as its anchor says/)
