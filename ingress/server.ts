@@ -4,6 +4,7 @@ import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
+import { PUSH_PREFIX } from './ping/push.ts'
 import { lingerBehind } from './replies.ts'
 
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
@@ -69,7 +70,8 @@ export async function openHttpServer(
       }
       // `Connection: close` makes the client reconnect to another process without an error.
       if (isClosing || draining.aborted) response.shouldKeepAlive = false
-      if (request.url?.startsWith('/ping/')) listeners.ping(request, response)
+      const { url = '' } = request
+      if (url.startsWith('/ping/') || url.startsWith(PUSH_PREFIX)) listeners.ping(request, response)
       else listeners.app(request, response)
     },
   )

@@ -127,6 +127,14 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON TABLE import_sources IS 'what was last imported of a check from another monitor; the next import compares with it';
     COMMENT ON COLUMN import_sources.key IS 'identifies the check in its source';
 
+    CREATE TABLE push_tokens (
+      token text CONSTRAINT push_tokens_pkey PRIMARY KEY,
+      check_id bigint NOT NULL CONSTRAINT push_tokens_check_fkey REFERENCES checks ON DELETE CASCADE
+    );
+    COMMENT ON TABLE push_tokens IS 'push addresses of Uptime Kuma that imported checks keep: /api/push/<token>';
+    CREATE INDEX push_tokens_check_idx ON push_tokens (check_id);
+    COMMENT ON INDEX push_tokens_check_idx IS 'supports the deletion of a check';
+
     CREATE TABLE import_plans (
       id uuid CONSTRAINT import_plans_pkey PRIMARY KEY,
       project_id bigint NOT NULL CONSTRAINT import_plans_project_fkey REFERENCES projects ON DELETE CASCADE,
@@ -190,6 +198,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP FUNCTION checks_lower_deadline CASCADE; DROP TABLE ping_sources, runs, import_plans, import_sources, deleted_checks, check_tallies, check_secrets, check_rules, check_deadlines, checks',
+    'DROP FUNCTION checks_lower_deadline CASCADE; DROP TABLE ping_sources, runs, import_plans, push_tokens, import_sources, deleted_checks, check_tallies, check_secrets, check_rules, check_deadlines, checks',
   )
 }

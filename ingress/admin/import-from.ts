@@ -1,13 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
+import { DomainError } from '#shared/errors.ts'
 import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
+import { readUptimeKuma } from '#shared/monitoring/move-in/kuma-store.ts'
 import { type MoveInReport, reportLines } from '#shared/monitoring/move-in/report.ts'
+import { fromUptimeKuma } from '#shared/monitoring/move-in/uptime-kuma.ts'
 import { addImportedKeys, checkImportedKeys, type ImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
-
 import { moveIn, pingUrls } from '#shared/monitoring/operations/move-in.ts'
 import type { MoveInOptions } from '#shared/monitoring/operations/plan-move-in.ts'
 import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
@@ -124,6 +126,22 @@ const cronitor: Command = {
   },
 }
 
+const uptimeKuma: Command = {
+  noun: 'import-from',
+  verb: 'uptime-kuma',
+  summary: 'Take over the push monitors of Uptime Kuma',
+  options: { ...common, file: { description: 'kuma.db (2.x) or backup.json (1.x)', value: 'FILE', required: true } },
+  help: ['Push addresses continue to work when the name of the server leads here.', ...commonHelp],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const file = textOf(given, 'file')
+    const monitors = await readUptimeKuma(file).catch((error: unknown) => {
+      throw error instanceof DomainError ? error : new UsageError(`${file} cannot be read`, { cause: error })
+    })
+    return outputOf(await run(given, context, { project, imported: fromUptimeKuma(monitors), keys: {} }))
+  },
+}
+
 const start: Command = {
   noun: 'import-from',
   verb: 'start',
@@ -140,7 +158,7 @@ const start: Command = {
   },
 }
 
-export const importFromCommands: readonly Command[] = [healthchecks, crontab, cronitor, start]
+export const importFromCommands: readonly Command[] = [healthchecks, crontab, cronitor, uptimeKuma, start]
 
 interface Import {
   project: Project

@@ -34,9 +34,12 @@ export interface PingRequest {
   socket: Socket
 }
 
+/** Handles requests under /ping/ from Node's server (`handle`) and from the fast path (`handleFast`: no body). */
 export interface PingHandler {
   handle(request: IncomingMessage, response: ServerResponse): void
   handleFast(request: PingRequest, reply: Reply): void
+  /** @param readBody null if the request has no body */
+  answer(request: PingRequest, reply: Reply, readBody: ReadBody | null): void
 }
 
 type Target = PingUrl & { form: 'uuid' | 'slug' }
@@ -58,8 +61,8 @@ const PREFIX = '/ping/'
 const USER_AGENT_LENGTH = 200
 
 /**
- * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. It sends
- * `OK` only after the broker has confirmed the ping.
+ * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. `OK` is sent
+ * only after the broker has confirmed the ping.
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {
   const answering = new Answering(deps, parts)
@@ -68,6 +71,7 @@ export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies
     handle: (request, response) =>
       answering.answer(request, response, bodyReader(request, response, pingBodyLimit, bodies)),
     handleFast: (request, reply) => answering.answer(request, reply, null),
+    answer: (request, reply, readBody) => answering.answer(request, reply, readBody),
   }
 }
 

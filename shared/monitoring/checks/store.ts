@@ -6,7 +6,6 @@ import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
 import { settingColumns, stateColumns } from './columns-store.ts'
 import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
-import type { UsedUuid } from './retired-uuid.ts'
 import type { UniqueCriteria } from './settings.ts'
 import { uniqueKey } from './slug.ts'
 
@@ -165,7 +164,7 @@ export async function updateState(tx: Knex, check: Check): Promise<void> {
 
 /**
  * Deletes a check that the caller has locked, with its dependent rows.
- * @param owner digest of the organisation that may use the uuid again (retired-uuid.ts); by default no one may
+ * @param owner digest of the organisation that may use the uuid again (operations/retired-uuid.ts); by default no one may
  */
 export async function deleteCheck(tx: Knex, checkId: number, owner: Buffer | null = null): Promise<void> {
   await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
@@ -208,6 +207,14 @@ export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: numb
 }
 
 const USED_UUID_COLUMNS = columns<UsedUuid>({ uuid: 'uuid', owner: 'owner', isRetired: 'is_retired' })
+
+/** A uuid that a check has, or had. */
+export interface UsedUuid {
+  uuid: string
+  /** digest of the organisation that may use a retired uuid again; null if no one may */
+  owner: Buffer | null
+  isRetired: boolean
+}
 
 /** Returns those uuids that a check of any project has or had. */
 export async function findUsedUuids(db: Knex, uuids: readonly string[]): Promise<UsedUuid[]> {

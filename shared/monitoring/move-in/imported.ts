@@ -3,8 +3,7 @@ import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 /** Entries of one import. */
 export const MAX_IMPORTED = 5_000
 
-const SOURCES = ['healthchecks', 'uptime-kuma', 'cronitor', 'crontab'] as const
-export type Source = (typeof SOURCES)[number]
+export type Source = 'healthchecks' | 'uptime-kuma' | 'cronitor' | 'crontab'
 
 export type SettingValue = string | number | boolean
 
@@ -22,6 +21,8 @@ export interface ImportedCheck {
   rules?: { run: { max: number } }
   isPaused: boolean
   badgeKey?: string
+  /** token of its push address in Uptime Kuma */
+  pushToken?: string
   /** the present ping address */
   pingUrl?: string
 }

@@ -5,7 +5,6 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { listTags } from '../badges/store.ts'
 import type { Check } from '../checks/check.ts'
 import type { JsonObject } from '../checks/json-body.ts'
-import { retiredOwner } from '../checks/retired-uuid.ts'
 import { applySpec, uniqueCriteria } from '../checks/settings.ts'
 import { pause, resume } from '../checks/state-machine.ts'
 import {
@@ -30,6 +29,7 @@ import {
 } from './check-changes.ts'
 import { type ChangedState, changeState, type StateDeps } from './check-state.ts'
 import type { OperationDeps } from './deps.ts'
+import { retiredOwner } from './retired-uuid.ts'
 import { type ChangedRules, rulesOf, withRules } from './rules.ts'
 
 interface NewCheck {

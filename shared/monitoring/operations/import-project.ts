@@ -8,7 +8,6 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { alertingChanged, policiesOf } from '../alerting/policy-store.ts'
 import { canonicalJson } from '../checks/canonical-json.ts'
 import type { JsonObject } from '../checks/json-body.ts'
-import { mayUse } from '../checks/retired-uuid.ts'
 import { applySpec } from '../checks/settings.ts'
 import {
   assignIntegrations,
@@ -38,6 +37,7 @@ import { importPolicies, importWindows } from './import-alerting.ts'
 import { importRules } from './import-rules.ts'
 import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
 import { knownRecipients, type Requested, recipientOf, requestRecipients } from './recipients.ts'
+import { mayUse } from './retired-uuid.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
 /** One text for all cases, so that it does not reveal checks of other projects. */

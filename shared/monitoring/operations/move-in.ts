@@ -10,6 +10,7 @@ import { type Imported, MAX_IMPORTED, type Source } from '../move-in/imported.ts
 import type { MoveInReport } from '../move-in/report.ts'
 import { planDigest } from '../move-in/report.ts'
 import { listSources, saveSources, takeBadgeKeys } from '../move-in/store.ts'
+import { takePushTokens } from '../pings/push-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { notingLimit } from './check-changes.ts'
 import { inTransaction, type OperationDeps } from './deps.ts'
@@ -78,8 +79,10 @@ async function finish(
   { now }: MoveInDeps,
 ): Promise<void> {
   const badgeKeys: { uuid: string; badgeKey: string }[] = []
-  for (const [uuid, { isPaused, badgeKey }] of created) {
+  const tokens: { uuid: string; token: string }[] = []
+  for (const [uuid, { isPaused, badgeKey, pushToken }] of created) {
     if (badgeKey !== undefined) badgeKeys.push({ uuid, badgeKey })
+    if (pushToken !== undefined) tokens.push({ uuid, token: pushToken })
     const check = isPaused ? await lockCheck(tx, projectId, uuid) : null
     const flip = check && pause(check)
     if (!check || !flip) continue
@@ -87,6 +90,7 @@ async function finish(
     await insertHistoricFlip(tx, check.id, flip, now())
   }
   await takeBadgeKeys(tx, projectId, badgeKeys)
+  await takePushTokens(tx, projectId, tokens)
   await saveSources(tx, projectId, source, sources)
 }
 

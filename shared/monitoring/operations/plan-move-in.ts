@@ -4,7 +4,6 @@ import { acrossTenants } from '../../platform/database/tenant.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
-import { mayUse } from '../checks/retired-uuid.ts'
 import { applySpec } from '../checks/settings.ts'
 import { nameOf } from '../checks/slug.ts'
 import { type AssignedCheck, findUsedUuids, listChecks } from '../checks/store.ts'
@@ -13,10 +12,12 @@ import type { Imported, ImportedCheck } from '../move-in/imported.ts'
 import { type Documented, mergeSettings } from '../move-in/merge.ts'
 import type { MoveInReport } from '../move-in/report.ts'
 import { listSources } from '../move-in/store.ts'
+import { findTakenTokens } from '../pings/push-store.ts'
 import { toDocumentedCheck } from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
 import { parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
+import { mayUse } from './retired-uuid.ts'
 
 export interface MoveInOptions {
   apply: boolean
@@ -90,9 +91,20 @@ export async function planMoveIn(
     compare(planned, { check, uuid, name, theirs, current, base: bases.get(check.key)?.settings ?? null }, options)
     noteAddress(planned.report, { name, from: check.pingUrl, to: `${deps.config.publicUrl}/ping/${uuid}` })
   }
+  await noteTakenTokens(tx, planned)
   planned.report.gone = sources.filter(({ uuid }) => !seen.has(uuid)).map(({ uuid: id, name }) => ({ id, name }))
   planned.report.toDo.push(...addressesToDo(imported, planned.report, deps.config.publicUrl))
   return planned
+}
+
+/** Lists push addresses that another check has; they stay with that check. */
+async function noteTakenTokens(tx: Knex, { report, created }: Planned): Promise<void> {
+  const tokens = [...created.values()].flatMap(({ pushToken }) => pushToken ?? [])
+  const taken = tokens.length === 0 ? [] : await acrossTenants(() => findTakenTokens(tx, tokens))
+  for (const { pushToken, settings } of created.values()) {
+    if (pushToken === undefined || !taken.includes(pushToken)) continue
+    report.notTaken.push({ subject: `push address of ${settings.name}`, reason: 'another check has it' })
+  }
 }
 
 function emptyReport({ source, notTaken, toDo }: Imported): MoveInReport {

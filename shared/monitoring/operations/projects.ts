@@ -9,7 +9,6 @@ import { listTags } from '../badges/store.ts'
 import { resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { type Provisioning, readProvisioning } from '../checks/provisioning.ts'
-import { retiredOwner } from '../checks/retired-uuid.ts'
 import { countChecks } from '../checks/store.ts'
 import { requireTagCapacity } from '../checks/tags.ts'
 import { listIntegrations } from '../integrations/store.ts'
@@ -21,6 +20,7 @@ import { reevaluateChildren } from '../rules/parent-store.ts'
 import { auditCheck, checkLimitOf, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 import { storeNewKey } from './keys.ts'
+import { retiredOwner } from './retired-uuid.ts'
 
 interface NewProject {
   name: string

@@ -39,7 +39,7 @@ export async function notifiesUnknown(db: Knex, projectId: number): Promise<bool
 
 /**
  * Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks.
- * @param ownerOf digest of the organisation that may use a uuid again (retired-uuid.ts); by default no one may
+ * @param ownerOf digest of the organisation that may use a uuid again (operations/retired-uuid.ts); by default no one may
  */
 export async function deleteProject(
   tx: Knex,

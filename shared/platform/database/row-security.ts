@@ -90,6 +90,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   agent_key_days: through('agent_keys', 'agent_key_days.agent_key_id'),
   agent_key_projects: through('agent_keys', 'agent_key_projects.agent_key_id'),
   check_integrations: through('checks', 'check_integrations.check_id'),
+  push_tokens: through('checks', 'push_tokens.check_id'),
   import_sources: through('checks', 'import_sources.check_id'),
   check_rules: through('checks', 'check_rules.check_id'),
   check_secrets: through('checks', 'check_secrets.check_id'),

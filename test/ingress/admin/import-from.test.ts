@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import type { MoveInReport } from '#shared/monitoring/move-in/report.ts'
-import { commands } from '../../../ingress/admin/registry.ts'
-import { runAdmin } from '../../../ingress/admin/run.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
+import { importing } from './importing.ts'
 
 const API_KEY = `hcw_${'k'.repeat(28)}`
 
@@ -18,9 +17,13 @@ let app: HttpProduct
 let source: HttpSink
 let folder: string
 let keyFile: string
+let admin: ReturnType<typeof importing>['admin']
+let createProject: ReturnType<typeof importing>['createProject']
+let api: ReturnType<typeof importing>['api']
 
 test.before(async () => {
   app = await sharedProduct({ workers: ['sweeper'] })
+  ;({ admin, createProject, api } = importing(app))
   source = await openHttpSink()
   folder = await mkdtemp(join(tmpdir(), 'import-from-'))
   keyFile = join(folder, 'key')
@@ -31,25 +34,6 @@ test.after.always(async () => {
   await source?.[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
-
-const admin = async (...args: string[]) => {
-  const { config, db, secrets, log } = app.deps
-  return await runAdmin(args, commands, async () => ({
-    ...{ config, db, secrets, log, actor: 'tester' },
-    [Symbol.asyncDispose]: async () => {},
-  }))
-}
-
-interface Made {
-  projectId: string
-  apiKey: string
-  pingKey: string
-}
-
-async function createProject(organisation = randomUUID()): Promise<Made> {
-  const { stdout } = await admin('project', 'create', '--name', 'A', '--organisation', organisation, '--json')
-  return JSON.parse(stdout)
-}
 
 interface OtherCheck {
   [member: string]: unknown
@@ -87,13 +71,6 @@ async function move(projectId: string, ...more: string[]): Promise<MoveInReport 
   if (stdout === '') throw new Error(stderr)
   return { ...JSON.parse(stdout), exit: status }
 }
-
-const api = (key: string, path: string, method = 'GET', body?: object) =>
-  send(app.url, `/api/v3${path}`, {
-    method,
-    headers: { 'X-Api-Key': key },
-    ...(body && { body: JSON.stringify(body) }),
-  })
 
 test.serial('a Healthchecks project moves in with its uuids, and twice changes nothing', async (t) => {
   const made = await createProject()
@@ -256,50 +233,4 @@ test.serial('a change of settings keeps the first deadline, and a pause clears i
   await api(made.apiKey, `/checks/${check.uuid}/pause`, 'POST')
   await api(made.apiKey, `/checks/${check.uuid}/resume`, 'POST')
   t.deepEqual(await deadline(), { seconds: null, from: null })
-})
-
-test.serial('a crontab is changed to ping its checks, and read again unchanged', async (t) => {
-  const made = await createProject()
-  const [file, written] = [join(folder, 'crontab'), join(folder, 'changed')]
-  await writeFile(file, '# Name: Nightly\n0 3 * * * /opt/backup.sh\n@reboot /opt/boot\n')
-  const own = ['--project', made.projectId, '--host', 'web1', '--tz', 'Europe/Berlin']
-  const run = async (from: string, ...more: string[]): Promise<MoveInReport & { diff: string }> =>
-    JSON.parse((await admin('import-from', 'crontab', ...own, '--file', from, ...more, '--json')).stdout)
-  const plan = await run(file)
-  t.like(plan, { applied: false, notTaken: [{ subject: 'line 3', reason: '@reboot has no schedule' }] })
-  const applied = await run(file, '--apply', '--write', written)
-  t.deepEqual([applied.create, applied.diff], [plan.create, plan.diff], 'the plan names the addresses')
-  const uuid = applied.create[0]?.id ?? ''
-  t.like(jsonOf(await api(made.apiKey, `/checks/${uuid}`)), {
-    ...{ name: 'Nightly', slug: 'nightly', tags: 'web1', schedule: '0 3 * * *', tz: 'Europe/Berlin', status: 'new' },
-  })
-  const text = await readFile(written, 'utf8')
-  t.true(text.includes(`/opt/backup.sh; curl -fsS -m 10 --retry 5 --retry-connrefused -o /dev/null `))
-  t.true(text.includes(`/ping/${uuid}/$?\n@reboot`))
-  const again = await run(written, '--apply')
-  t.like(again, { create: [], update: [], unchanged: 1, gone: [], diff: '' })
-  t.is((await admin('import-from', 'crontab', '--project', made.projectId, '--file', file)).status, 1)
-})
-
-test.serial('a Cronitor export is imported with run rules, and its addresses are printed', async (t) => {
-  const made = await createProject()
-  const file = join(folder, 'monitors.yaml')
-  const text =
-    'jobs:\n  nightly:\n    schedule: 0 3 * * *\n    assertions: [metric.duration < 5 min]\n    paused: true\n'
-  await writeFile(file, text)
-  const run = async (...more: string[]): Promise<MoveInReport & { urls: { key: string; url: string }[] }> =>
-    JSON.parse(
-      (await admin('import-from', 'cronitor', '--project', made.projectId, '--file', file, ...more, '--json')).stdout,
-    )
-  const [url] = (await run('--apply')).urls
-  const uuid = url?.url.slice(-36)
-  t.like(url, { key: 'nightly' })
-  const check = { name: 'nightly', schedule: '0 3 * * *', grace: 60, status: 'paused' }
-  t.like(jsonOf(await api(made.apiKey, `/checks/${uuid}`)), check)
-  t.like(jsonOf(await api(made.apiKey, `/checks/${uuid}/rules`)), { run: { max: 300 } })
-  t.like(await run('--apply'), { create: [], update: [], unchanged: 1, conflicts: [] })
-  await writeFile(file, 'jobs: [')
-  const refused = await admin('import-from', 'cronitor', '--project', made.projectId, '--file', file)
-  t.is(refused.status, 1)
-  t.regex(refused.stderr, /^the file is not YAML: line \d/)
 })

@@ -92,12 +92,14 @@ test.serial('a source that cannot be read is explained beside the form', async (
 
 test.serial('a pasted Cronitor export is planned like an answer of Healthchecks', async (t) => {
   const document = 'heartbeats:\n  queue: {schedule: every 5 minutes}\nsites:\n  shop: {}\n'
-  const read = await owner.post(`${base}/cronitor`, { document }, base)
+  const read = await owner.post(`${base}/file`, { source: 'cronitor', document }, base)
   const plan = await owner.get(read.headers.location ?? '')
   t.regex(plan.text, /1 new, 0 changed/)
   t.regex(plan.text, /sites shop: this service does not send requests/)
-  const refused = await owner.post(`${base}/cronitor`, { document: 'jobs: {}' }, base)
+  const refused = await owner.post(`${base}/file`, { source: 'cronitor', document: 'jobs: {}' }, base)
   t.is(refused.status, 400)
+  const kuma = await owner.post(`${base}/file`, { source: 'uptime-kuma', document: '{}' }, base)
+  t.regex(kuma.text, /Nothing is imported: the file is not a backup of Uptime Kuma\./)
   t.regex(refused.text, /Nothing is imported: the file has no jobs, heartbeats, checks or sites\./)
 })
 

@@ -2,7 +2,7 @@ import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import type { ArrivedCheck } from '#shared/monitoring/move-in/store.ts'
 import { ButtonForm, FieldForm, Form } from '../../forms/form.tsx'
-import { TextArea } from '../../forms/inputs.tsx'
+import { SelectField, TextArea } from '../../forms/inputs.tsx'
 import { PageHead, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { Problem } from '../../shell/notice.tsx'
@@ -72,22 +72,32 @@ export function MoveInPage({ context, view }: { context: Context; view: View }) 
           ]}
         />
       </section>
-      <section class="card" aria-labelledby="cronitor">
-        <h2 id="cronitor">From Cronitor</h2>
+      <section class="card" aria-labelledby="file">
+        <h2 id="file">From a file</h2>
         <Problem text={fileProblem} />
-        <Form context={context} action={`${base}/move-in/cronitor`} class="stack">
+        <Form context={context} action={`${base}/move-in/file`} class="stack">
+          <SelectField
+            label="Source"
+            name="source"
+            value="cronitor"
+            options={[
+              { value: 'cronitor', label: 'Cronitor: YAML export' },
+              { value: 'uptime-kuma', label: 'Uptime Kuma 1.x: JSON backup' },
+            ]}
+          />
           <div class="drop-zone" data-drop="document" data-scripted hidden>
             <label for="document-file">Drop a file here, or choose one</label>
-            <input type="file" id="document-file" accept=".yaml,.yml" />
+            <input type="file" id="document-file" accept=".yaml,.yml,.json" />
           </div>
-          <TextArea label="YAML of an export" name="document" value="" rows={4} isMono required />
+          <TextArea label="Text of the file" name="document" value="" rows={4} isMono required />
           <div>
             <button type="submit">Show the plan</button>
           </div>
         </Form>
       </section>
       <p class="muted">
-        For a crontab, use the command <code>admin import-from crontab</code>.
+        For a crontab, use the command <code>admin import-from crontab</code>; for Uptime Kuma 2.x,{' '}
+        <code>admin import-from uptime-kuma --file kuma.db</code>.
       </p>
       {arrived.length > 0 && (
         <>

@@ -4,6 +4,7 @@ import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import { planDigest } from '#shared/monitoring/move-in/report.ts'
 import { listArrived } from '#shared/monitoring/move-in/store.ts'
+import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptime-kuma.ts'
 import { addImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
 import { needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import { moveIn } from '#shared/monitoring/operations/move-in.ts'
@@ -25,7 +26,7 @@ export function moveInPages(pages: Pages): void {
   const base = '/projects/:project/move-in'
   pages.get(base, (context) => showStart(context, {}))
   pages.post(`${base}/healthchecks`, readSource)
-  pages.post(`${base}/cronitor`, readFile)
+  pages.post(`${base}/file`, readFile)
   pages.post(`${base}/start`, start)
   pages.get(`${base}/:plan`, (context) => showPlan(context, null))
   pages.post(`${base}/:plan`, confirm)
@@ -78,7 +79,9 @@ async function readFile(context: FormContext): Promise<void> {
   const { project } = await requireProject(context, 'manage')
   const { deps, form } = context
   try {
-    const imported = fromCronitor(form.get('document') ?? '')
+    const text = form.get('document') ?? ''
+    const isKuma = field(form, 'source') === 'uptime-kuma'
+    const imported = isKuma ? fromUptimeKuma(readKumaBackup(Buffer.from(text))) : fromCronitor(text)
     const id = await keepPlan(deps.db, { project, imported }, deps)
     redirect(context, `/projects/${project.uuid}/move-in/${id}`)
   } catch (error) {

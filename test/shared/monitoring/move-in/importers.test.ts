@@ -4,10 +4,12 @@ import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
 import { type Documented, mergeSettings } from '#shared/monitoring/move-in/merge.ts'
+import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptime-kuma.ts'
 import cronitor from '../../../vectors/move-in/cronitor.json' with { type: 'json' }
 import crontab from '../../../vectors/move-in/crontab.json' with { type: 'json' }
 import healthchecks from '../../../vectors/move-in/healthchecks.json' with { type: 'json' }
 import merges from '../../../vectors/move-in/merge.json' with { type: 'json' }
+import kuma from '../../../vectors/move-in/uptime-kuma.json' with { type: 'json' }
 
 /** Returns a value as the service receives it. */
 function received(value: object) {
@@ -100,6 +102,21 @@ test('a Cronitor export becomes checks, and the rest is listed', (t) => {
   for (const { text, error } of cronitor.refused) t.throws(() => fromCronitor(text), { message: error })
   const bomb = `a: &a [x, x]\n${Array.from({ length: 40 }, (_, n) => `b${n}: &b${n} [${n ? `*b${n - 1}, *b${n - 1}` : '*a, *a'}]`).join('\n')}`
   t.throws(() => fromCronitor(bomb), { message: 'the file has too many aliases' })
+})
+
+test('push monitors of an Uptime Kuma backup become checks', (t) => {
+  const monitors = readKumaBackup(Buffer.from(JSON.stringify(kuma.backup)))
+  const { checks, notTaken } = fromUptimeKuma(monitors)
+  t.is(checks.length, kuma.checks.length)
+  for (const [index, check] of kuma.checks.entries()) t.like(checks[index], check)
+  t.is(checks[3]?.pushToken, undefined)
+  t.deepEqual(
+    notTaken.map(({ subject, reason }) => `${subject}: ${reason}`),
+    kuma.notTaken,
+  )
+  for (const text of ['', '{}', '{"monitorList": [1]}', '<html>']) {
+    t.throws(() => readKumaBackup(Buffer.from(text)), { message: 'the file is not a backup of Uptime Kuma' })
+  }
 })
 
 test('settings that changed in both places are a conflict', (t) => {

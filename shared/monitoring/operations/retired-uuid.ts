@@ -1,12 +1,5 @@
 import type { Secrets } from '../../platform/process/secrets.ts'
-
-/** A uuid that a check has, or had. */
-export interface UsedUuid {
-  uuid: string
-  /** digest of the organisation that may use a retired uuid again; null if no one may */
-  owner: Buffer | null
-  isRetired: boolean
-}
+import type { UsedUuid } from '../checks/store.ts'
 
 /** Returns the digest that is stored with the uuid of a deleted check. It does not reveal the organisation. */
 export function retiredOwner({ digest }: Pick<Secrets, 'digest'>, organisationId: number, uuid: string): Buffer {
