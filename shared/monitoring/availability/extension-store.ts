@@ -116,7 +116,7 @@ function keyOf({ listener, from, shards, kind }: Gap): string {
 
 /** The missing ping was expected from this instant on. */
 const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
-  CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
+  CASE WHEN kind = 'simple' THEN coalesce(last_ping, expected_from) + timeout_seconds * interval '0.5 second' END)`
 
 const DUE_COLUMNS: Record<keyof Candidate, string> = {
   id: 'id',

@@ -9,7 +9,7 @@ export const FURNISHED = [
   ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
   ...['policies', 'new policy', 'policy', 'incidents', 'simulator', 'windows', 'new window', 'window'],
-  ...['settings', 'status notes', 'status', 'projects', 'people', 'audit', 'account', 'second factor'],
+  ...['settings', 'move in', 'status notes', 'status', 'projects', 'people', 'audit', 'account', 'second factor'],
 ] as const
 
 /** The addresses of a furnished project's pages, by what they show. */
@@ -115,6 +115,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     window: `${base}/windows/${window.id}`,
     badges: `${base}/badges`,
     settings: `${base}/settings`,
+    'move in': `${base}/move-in`,
     'status notes': `${base}/status-notes`,
     status: `/status/${token}`,
     projects: '/projects',

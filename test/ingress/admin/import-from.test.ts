@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -98,6 +99,18 @@ test.serial('a Healthchecks project moves in with its uuids, and twice changes n
   t.like(jsonOf(await api(made.apiKey, `/checks/${second.uuid}`)), { name: second.name, status: 'new' })
   for (const path of [`/ping/${second.uuid}/start`, `/ping/${second.uuid}`, `/ping/${pingKey}/job-2`]) {
     t.is((await send(app.url, path)).status, 200, path)
+  }
+  // The client as its authors published it; runitor and borgmatic send requests of these forms.
+  const { HealthChecksApiClient, HealthChecksPingClient } = createRequire(import.meta.url)('healthchecks-io-client')
+  const client = { timeout: 60_000, maxContentLength: 1e6 }
+  const pings = new HealthChecksPingClient({ uuid: second.uuid, baseUrl: `${app.url}/ping`, ...client })
+  await pings.start()
+  await pings.success()
+  const known = new HealthChecksApiClient({ apiKey: API_KEY, baseUrl: app.url, apiVersion: 3, ...client })
+  t.like(await known.getCheck(second.uuid), { name: second.name, status: 'up', n_pings: 4 })
+  const rid = randomUUID()
+  for (const form of [`start?rid=${rid}`, `0?rid=${rid}`, 'log', 'fail', '1']) {
+    t.is((await send(app.url, `/ping/${second.uuid}/${form}`, { method: 'POST', body: 'output' })).status, 200, form)
   }
   const badge = new URL(String(second.badge_url)).pathname
   t.is((await send(app.url, badge)).status, 200)
