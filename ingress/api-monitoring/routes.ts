@@ -8,6 +8,7 @@ import { checkWriteRoutes } from './check-writes.ts'
 import { documentRoutes } from './config-document-routes.ts'
 import { flipRoutes } from './flips.ts'
 import { gapRoutes } from './gaps.ts'
+import { importFromRoutes } from './import-from.ts'
 import { incidentRoutes } from './incidents.ts'
 import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
@@ -28,6 +29,7 @@ export const monitoringRoutes: readonly Route[] = [
   ...version(3),
   ...integrationRoutes,
   ...documentRoutes,
+  ...importFromRoutes,
   ...policyRoutes,
   ...windowRoutes,
   ...incidentRoutes,

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
+import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
+import type { Imported } from '#shared/monitoring/move-in/imported.ts'
+import { planDigest } from '#shared/monitoring/move-in/report.ts'
+import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptime-kuma.ts'
+import { moveIn } from '#shared/monitoring/operations/move-in.ts'
+import { forgetPlan, keepPlan, requirePlan } from '#shared/monitoring/operations/move-in-plans.ts'
+import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
+import { startWatching } from '#shared/monitoring/operations/start-watching.ts'
+import { UUID_PATTERN } from '#shared/uuid.ts'
+import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import type { Route } from '../route.ts'
+import { write } from './monitoring-route.ts'
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const named = { id: z.uuid(), name: z.string() }
+const changes = z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
+
+const report = {
+  source: z.enum(['healthchecks', 'uptime-kuma', 'cronitor', 'crontab']),
+  applied: z.boolean(),
+  create: z.array(z.object({ ...named, paused: z.boolean() })),
+  update: z.array(z.object({ ...named, changes })),
+  unchanged: z.int(),
+  kept: z.array(z.object({ ...named, changes })).describe('Changed here since the last import.'),
+  conflicts: z.array(z.object({ ...named, reason: z.string(), changes: changes.optional() })),
+  gone: z.array(z.object(named)).describe('Not in the source any more; they stay.'),
+  integrations: z.array(z.object({ ...named, kind: z.string() })).describe('Created without settings.'),
+  notTaken: z.array(z.object({ subject: z.string(), reason: z.string() })),
+  toDo: z.array(z.string()),
+  addresses: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),
+}
+const plan = z
+  .object({ plan: z.uuid(), digest: z.string().describe('Identifies this plan.'), ...report })
+  .meta({ id: 'MoveInPlan' })
+const result = z.object(report).meta({ id: 'MoveInReport' })
+
+const source = z
+  .object({
+    url: z.string().describe('Healthchecks: address of its pages.'),
+    api_key: z.string().describe('Healthchecks: its read-write key. It is not stored.'),
+    text: z.string().describe('Cronitor: YAML export; Uptime Kuma: JSON backup.'),
+  })
+  .partial()
+  .meta({ id: 'MoveInSource' })
+
+const common = { tags: ['Configuration'], errors: [400, 404, 413] } as const
+
+/** Import of checks from other monitors; version 3 only. */
+export const importFromRoutes: readonly Route[] = [
+  write({
+    ...common,
+    path: '/api/v3/import-from/start',
+    operationId: 'startWatching',
+    summary: 'Expect the first pings of imported checks from now on',
+    description: 'A check that no ping reaches goes down after its period and grace time.',
+    params: {},
+    responses: {
+      200: { description: 'The number of checks.', content: json(z.object({ watched: z.int() })) },
+    },
+    async handle({ key, actor, deps }) {
+      return { watched: await startWatching(deps.db, actor, key.project, deps) }
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/import-from/{source}',
+    operationId: 'planImportFrom',
+    summary: 'Plan the import of checks from another monitor',
+    description: 'Changes nothing. The plan is kept for an hour.',
+    params: {
+      source: {
+        pattern: '[a-z-]+',
+        description: '`healthchecks`, `cronitor` or `uptime-kuma`.',
+        example: 'healthchecks',
+      },
+    },
+    body: { required: true, content: json(source) },
+    responses: { 200: { description: 'The plan.', content: json(plan) } },
+    async handle({ key: { project }, actor, params, body, deps }) {
+      return await deps.importSlots.run(`${project.id}`, async () => {
+        const imported = await readSource(params.source, body, deps)
+        const planned = await moveIn(deps.db, actor, { project, imported, options: { apply: false } }, deps)
+        return { plan: await keepPlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
+      })
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/import-from/{plan}/apply',
+    operationId: 'applyImportFrom',
+    summary: 'Apply a plan',
+    description: '`applied` is false, and nothing is changed, if there are conflicts or the plan is another one now.',
+    params: {
+      plan: { pattern: UUID_PATTERN, description: 'Id of the plan.', example: '5f3a2b6e-0d5c-4a55-9a5e-6a0a3f1c9b27' },
+    },
+    query: z.object({
+      digest: z.string().optional().describe('Apply only the plan with this digest.'),
+      skip_conflicts: z.string().optional().describe('`1`: leave checks in conflict unchanged.'),
+      overwrite: z.string().optional().describe('`1`: take the source where both changed a setting.'),
+    }),
+    responses: {
+      200: { description: 'The result.', content: json(result) },
+      403: { description: 'The project would exceed its limit of checks. No body.' },
+    },
+    async handle({ key: { project }, actor, params, request, deps }) {
+      const imported = await requirePlan(deps.db, { project, id: params.plan }, deps)
+      const query = queryOf(request)
+      const digest = query.get('digest')
+      const options = {
+        apply: true,
+        skipConflicts: query.get('skip_conflicts') === '1',
+        overwrite: query.get('overwrite') === '1',
+        ...(digest !== null && { confirmed: digest }),
+      }
+      const input = { project, imported, options }
+      const done = await deps.importSlots.run(`${project.id}`, () => moveIn(deps.db, actor, input, deps))
+      if (done.applied) await forgetPlan(deps.db, { project, id: params.plan })
+      return done
+    },
+  }),
+]
+
+/** @throws ValidationError, UnavailableError, NotFoundError for another source */
+async function readSource(name: string, body: JsonObject, deps: IngressDeps): Promise<Imported> {
+  if (name === 'healthchecks') {
+    await using http = importClient(deps.config)
+    return fromHealthchecks(await readHealthchecks(http, { url: textIn(body, 'url'), apiKey: textIn(body, 'api_key') }))
+  }
+  if (name === 'cronitor') return fromCronitor(textIn(body, 'text'))
+  if (name === 'uptime-kuma') return fromUptimeKuma(readKumaBackup(Buffer.from(textIn(body, 'text'))))
+  throw new NotFoundError('')
+}
+
+function textIn(body: JsonObject, member: string): string {
+  const value = body[member]
+  if (typeof value !== 'string') throw new ValidationError(`${member} must be a string`)
+  return value
+}
