@@ -5,7 +5,9 @@ import type { IngressDeps } from './deps.ts'
 
 /** A process with a longer delay is not ready. */
 const MAX_LOOP_DELAY_MS = 2_000
-/** A delay is reported for one to two windows. */
+/** Fine enough for seconds. A finer one wakes an idle process more often. */
+const LOOP_RESOLUTION_MS = 100
+/** Minimum time for which a delay is reported, and half of the maximum. */
 const LOOP_WINDOW_MS = 10_000
 
 /**
@@ -57,7 +59,7 @@ export function openListenerProblems(
 
 /** Measures the worst delay of the last one to two windows. Reading does not reset it. */
 export function openLoopDelay(windowMs: number): { worstMs(): number } & Disposable {
-  const delay = monitorEventLoopDelay({ resolution: 20 })
+  const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   delay.enable()
   let before = 0
   const timer = setInterval(() => {

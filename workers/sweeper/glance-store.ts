@@ -11,6 +11,9 @@ export interface Work {
   deliveries: boolean
   mails: boolean
   messages: boolean
+  identities: boolean
+  unknownPeriods: boolean
+  financing: boolean
 }
 
 const GLANCE_COLUMNS = columns<Work & { now: Micros }>({
@@ -24,6 +27,11 @@ const GLANCE_COLUMNS = columns<Work & { now: Micros }>({
   deliveries: "EXISTS (SELECT FROM webhook_deliveries WHERE state = 'PENDING')",
   mails: 'EXISTS (SELECT FROM outgoing_mails WHERE next_attempt_at <= now())',
   messages: 'EXISTS (SELECT FROM outbox)',
+  identities: `EXISTS (SELECT FROM presentations) OR EXISTS (SELECT FROM presentation_values)
+    OR EXISTS (SELECT FROM identity_subjects) OR EXISTS (SELECT FROM identity_verifications)`,
+  unknownPeriods: 'EXISTS (SELECT FROM unknown_periods)',
+  financing: `EXISTS (SELECT FROM financing_registrations) OR EXISTS (SELECT FROM financing_fingerprints)
+    OR EXISTS (SELECT FROM financing_disputes)`,
 })
 
 /** Reads the database's clock, and in the same statement which sweeps may have work: at rest no other one is needed. */

@@ -19,11 +19,14 @@ export interface ListenerHeartbeat {
   settlesWithinMs: number
 }
 
+/** Timers of one moment fire together; a longer wait would make the heartbeats older. */
+const GATHER_MS = 20
+
 /**
  * Stores a heartbeat and what its listener has settled, together with those of the process's other listeners. A late
  * heartbeat does not revive a listener that has signed off.
  */
-export const storeHeartbeat = gathered(async (db, heartbeats: readonly ListenerHeartbeat[]) => {
+export const storeHeartbeat = gathered(GATHER_MS, async (db, heartbeats: readonly ListenerHeartbeat[]) => {
   await execute(db, STORE_HEARTBEATS, [
     heartbeats.map(({ instance }) => instance),
     heartbeats.map(({ from }) => from),

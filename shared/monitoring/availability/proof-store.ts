@@ -17,11 +17,14 @@ interface Proven extends Prover {
   spans: readonly Span[]
 }
 
+/** A listener first connects to its own port. Ages are computed when the proofs are sent. */
+const GATHER_MS = 200
+
 /**
  * Stores coverage proofs, together with those of the process's other provers. Spans are sent as ages and dated by the
  * database's clock. A span that has grown remains one row.
  */
-export const storeProofs = gathered(async (db, provers: readonly Proven[]) => {
+export const storeProofs = gathered(GATHER_MS, async (db, provers: readonly Proven[]) => {
   const rows = provers.flatMap(({ instance, kind, spans }) => spans.map((span) => ({ instance, kind, ...span })))
   if (rows.length === 0) return
   const now = momentNow()

@@ -51,6 +51,7 @@ const PAGE = 100
 export const lapsedRegistrations: Sweep = {
   name: 'lapsed-registrations',
   everySeconds: 5,
+  work: 'financing',
   async run({ deps }) {
     await untilShort(() => lapsePresented(deps.reserveDb, PAGE))
     await untilShort(() => lapse(deps))

@@ -14,6 +14,7 @@ const STATUS_MS = 12 * 3_600_000
 export const identity: Sweep = {
   name: 'identity',
   everySeconds: 5,
+  work: 'identities',
   async run({ deps, now }) {
     const at = new Date(toMillis(now))
     await untilShort(() => expirePresentations(deps.reserveDb, at, PAGE))

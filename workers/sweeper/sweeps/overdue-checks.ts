@@ -9,7 +9,7 @@ import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
 /** Without overdue checks it looks this often for coverage gaps. */
-const QUIET_SECONDS = 5
+const QUIET_SECONDS = 10
 /** Even without overdue checks the shards get a barrier at this interval, so that a lost evaluator is noticed. */
 const PROBE_EVERY_MS = 10_000
 

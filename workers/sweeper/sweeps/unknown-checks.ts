@@ -19,6 +19,7 @@ import type { Sweep, Tick } from '../sweep.ts'
 export const unknownChecks: Sweep = {
   name: 'unknown-checks',
   everySeconds: 10,
+  work: 'unknownPeriods',
   async run({ deps }) {
     await endUnknowns(deps.reserveDb)
   },
@@ -28,6 +29,7 @@ export const unknownChecks: Sweep = {
 export const unknownNotices: Sweep = {
   name: 'unknown-notices',
   everySeconds: 5,
+  work: 'unknownPeriods',
   async run({ deps }) {
     const messages = await transaction(deps.reserveDb, async (tx) => {
       const claimed = await claimUnknown(tx)
