@@ -8,7 +8,8 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
-import { glance, type Work } from './glance-store.ts'
+import type { Work } from './glance-store.ts'
+import { createGlances, createRest, everySecond } from './rest.ts'
 import type { Sweep } from './sweep.ts'
 import {
   agentDigests,
@@ -39,9 +40,6 @@ const MAX_JUMP: Micros = microsOfSeconds(1)
 const WATCHDOG_TIMEOUT_MS = 10_000
 
 const EVERY_SECOND = '* * * * * *'
-
-/** A sweep without possible work runs at this interval. */
-const QUIET_SECONDS = 60
 
 /** Restarts of listeners, evaluators, database or broker may take this long before the process is unready. */
 const MAY_BE_LATE_SECONDS = 30
@@ -88,8 +86,8 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   const underWay = new Map<string, Promise<void>>()
   /** monotonic milliseconds, because a clock jump must neither delay nor repeat a sweep */
   const lastRun = new Map<string, number>()
-  /** sweeps that had work, or failed, at their last run: the next one sets their metrics to rest */
-  const unfinished = new Set<string>()
+  const rest = createRest()
+  const readGlance = createGlances(deps.reserveDb, deps.log)
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
   const lastComplete = new Map<string, number>()
@@ -120,7 +118,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     for (const sweep of sweeps) {
       const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
       if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
-      if (isQuiet(sweep, work, sinceLast)) {
+      if (rest.isQuiet(sweep, work, sinceLast)) {
         lastComplete.set(sweep.name, performance.now())
         continue
       }
@@ -132,7 +130,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
           // If the database is unavailable, the next tick retries; other errors are bugs.
           const level = isRetryable(error) ? 'warn' : 'error'
           if (level === 'warn') lastRun.delete(sweep.name)
-          unfinished.add(sweep.name)
+          rest.failed(sweep)
           deps.log[level]({ sweep: sweep.name, ...describeError(error) }, 'sweep.failed')
         },
       )
@@ -143,20 +141,11 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     }
   }
 
-  /** Returns true if a sweep has nothing to do: no possible work, none at its last run, and that was not long ago. */
-  function isQuiet({ name, work: part, quietSeconds = QUIET_SECONDS }: Sweep, work: Work, sinceLastMs: number) {
-    if (part === undefined) return false
-    const mayRest = !work[part] && !unfinished.has(name) && sinceLastMs < quietSeconds * 1000 - 200
-    if (work[part]) unfinished.add(name)
-    else unfinished.delete(name)
-    return mayRest
-  }
-
   /** @returns null if the clock cannot be read or is wrong: nothing is swept then */
-  async function look(): Promise<{ now: Micros; work: Work } | null> {
+  async function look(): Promise<{ now: Micros; work: Work | null } | null> {
     const requested = deps.clock.now()
     try {
-      const seen = await glance(deps.reserveDb)
+      const seen = await readGlance()
       const { now } = seen
       await storeClockJump(watch.observe(now, monotonicMicros()), now)
       const isExpected = now > requested - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
@@ -191,22 +180,6 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       },
     },
   ]
-}
-
-/** For the default interval: node-cron computes calendar dates for each tick, a third of what the sweeper costs at rest. */
-function everySecond(tick: () => Promise<void>, log: WorkerDeps['log']): { destroy(): Promise<void> } {
-  let running: Promise<void> | null = null
-  const timer = setInterval(() => {
-    running ??= tick()
-      .catch((error: unknown) => log.error(describeError(error), 'sweep.timer-failed'))
-      .finally(() => (running = null))
-  }, 1_000)
-  return {
-    async destroy() {
-      clearInterval(timer)
-      await running
-    },
-  }
 }
 
 /** Logger for node-cron, which otherwise writes to standard output. */

@@ -7,7 +7,9 @@ import { elapsed, type Moment, momentNow, type Span } from './attestation.ts'
 import type { Refusals } from './refusals.ts'
 import type { Proof } from './unavailable.ts'
 
-export interface Prover {
+/** One start of a process that stores coverage proofs. */
+interface Prover {
+  /** uuid */
   instance: string
   kind: Proof['kind']
 }
