@@ -1,7 +1,6 @@
 /**
- * The option by which processes of the product read TypeScript in tests: as the test processes do, for half of the
- * processor time that tsx takes, by which an operator starts them. That tsx does start them is held by the tests of the
- * local stack and of the examples.
+ * The option by which processes of the product read TypeScript in tests: the hooks of the product with source maps. The
+ * tests of the local stack start processes as an operator does, and those of the examples with tsx.
  */
 export const readTypescript = `--import=${new URL('load-typescript.ts', import.meta.url)}`
 
