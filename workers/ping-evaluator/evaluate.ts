@@ -1,5 +1,6 @@
 import type { MailText } from '#shared/contracts/mail-text.ts'
 import type { AcceptedMail, AcceptedPing } from '#shared/contracts/ping-batch.ts'
+import type { NextOccurrence } from '#shared/monitoring/checks/check.ts'
 import {
   classifyEmail,
   classifyHttp,
@@ -10,7 +11,6 @@ import {
 import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
-import type { NextOccurrence } from '#shared/monitoring/checks/status.ts'
 import type { NewFlip } from '#shared/monitoring/flips/store.ts'
 import { listedSubject } from '#shared/monitoring/pings/mail-text.ts'
 import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'

@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/status.ts'
+import type { NextOccurrence } from '../checks/check.ts'
+import { type CheckTimes, goingDownAt } from '../checks/status.ts'
 import { extendRuleDeadline, ruleExpectation } from '../rules/rule-extension.ts'
 import type { RuleState } from '../rules/rule-state.ts'
 import type { Gap, Listener } from './unavailable.ts'

@@ -54,3 +54,11 @@ export interface Check extends CheckSettings, CheckState {
   /** random uuid of the check's own badge, unrelated to its uuid */
   badgeKey: string
 }
+
+/** Must not throw. A parameter, so that these rules do not depend on calendars. */
+export type NextOccurrence = (
+  kind: 'cron' | 'oncalendar',
+  expression: string,
+  tz: string,
+  after: Micros,
+) => Micros | null

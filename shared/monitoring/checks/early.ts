@@ -1,6 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { CheckSchedule } from './check.ts'
-import type { NextOccurrence } from './status.ts'
+import type { CheckSchedule, NextOccurrence } from './check.ts'
 
 /** The newest success or fail of a check, with the length of its run; null if the run was not measured. */
 interface LastFinish {

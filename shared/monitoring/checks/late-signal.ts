@@ -1,7 +1,7 @@
 import type { Micros } from '../../time.ts'
-import type { CheckSchedule, CheckState } from './check.ts'
+import type { CheckSchedule, CheckState, NextOccurrence } from './check.ts'
 import type { PingType } from './state-machine.ts'
-import { goingDownAt, type NextOccurrence } from './status.ts'
+import { goingDownAt } from './status.ts'
 
 export interface RecordedSignal {
   type: PingType

@@ -1,7 +1,7 @@
 import type { SignalKind } from '../../contracts/signal-kind.ts'
 import type { Micros } from '../../time.ts'
-import type { CheckFilters, CheckSchedule, CheckState, StoredStatus } from './check.ts'
-import { goingDownAt, type NextOccurrence, shownStatus } from './status.ts'
+import type { CheckFilters, CheckSchedule, CheckState, NextOccurrence, StoredStatus } from './check.ts'
+import { goingDownAt, shownStatus } from './status.ts'
 
 /** Type of a recorded ping. `ign` changes only the count. */
 export type PingType = SignalKind | 'ign'

@@ -1,15 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
+import type { CheckSchedule, CheckState, NextOccurrence, ShownStatus } from './check.ts'
 import { countedAt } from './early.ts'
 import { hasRules } from './rule-bits.ts'
-
-/** Must not throw. A parameter, so that these rules do not depend on calendars. */
-export type NextOccurrence = (
-  kind: 'cron' | 'oncalendar',
-  expression: string,
-  tz: string,
-  after: Micros,
-) => Micros | null
 
 export type CheckTimes = CheckSchedule & CheckState
 

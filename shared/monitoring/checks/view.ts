@@ -1,8 +1,8 @@
 import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
-import type { Check } from './check.ts'
+import type { Check, NextOccurrence } from './check.ts'
 import { ACCEPTANCE_FIELDS, IDENTITY_FIELDS, KEYWORD_FIELDS, toApi } from './fields.ts'
 import { uniqueKey } from './slug.ts'
-import { type NextOccurrence, nextPing, shownStatus, shownStatusV1 } from './status.ts'
+import { nextPing, shownStatus, shownStatusV1 } from './status.ts'
 
 export interface CheckViewOptions {
   base: string

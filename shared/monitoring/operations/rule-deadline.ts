@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
+import type { NextOccurrence } from '../checks/check.ts'
 import { hasRules } from '../checks/rule-bits.ts'
-import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/status.ts'
+import { type CheckTimes, goingDownAt } from '../checks/status.ts'
 import { ruleDeadline } from '../rules/rule-state.ts'
 import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
 

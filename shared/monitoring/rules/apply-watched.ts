@@ -1,6 +1,6 @@
 import { type Micros, toSeconds } from '../../time.ts'
+import type { NextOccurrence } from '../checks/check.ts'
 import { applySignal, type CheckMachine, type Signal, type SignalOutcome } from '../checks/state-machine.ts'
-import type { NextOccurrence } from '../checks/status.ts'
 import { aliveDeadline, countMissed, runDeadline, watchedDeadline } from './deadline.ts'
 import { beginFlags, failsOn, finishFlags } from './flags.ts'
 import { BUCKETS, RUN_LOG, type Run, type RunBook, type RunFlag } from './run.ts'

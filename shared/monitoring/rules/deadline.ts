@@ -1,6 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { NextOccurrence } from '../checks/check.ts'
 import { countedAt } from '../checks/early.ts'
-import { type CheckTimes, graceStart, type NextOccurrence } from '../checks/status.ts'
+import { type CheckTimes, graceStart } from '../checks/status.ts'
 import type { Run, RunRule } from './run.ts'
 
 type Timed = Pick<CheckTimes, 'graceSeconds'>

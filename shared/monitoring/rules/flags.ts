@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
-import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
+import type { NextOccurrence } from '../checks/check.ts'
+import type { CheckTimes } from '../checks/status.ts'
 import type { Run, RunBook, RunFlag } from './run.ts'
 
 /** For a start, or a finish without a start (docs/spec/alerting.md#watched-runs). `book` is the state before it. */

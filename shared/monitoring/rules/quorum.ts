@@ -1,8 +1,7 @@
 import { type Micros, microsOfSeconds, toIsoMillis } from '../../time.ts'
-import type { CheckSchedule } from '../checks/check.ts'
+import type { CheckSchedule, NextOccurrence } from '../checks/check.ts'
 import { countedAt } from '../checks/early.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import type { NextOccurrence } from '../checks/status.ts'
 import { expectedCount, neededCount, type SourceRule } from './source-rule.ts'
 
 export interface Source {

@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
+import type { NextOccurrence } from '../checks/check.ts'
+import type { CheckTimes } from '../checks/status.ts'
 import { runDeadline } from './deadline.ts'
 import { countedSources, quorumDeadline, staleAt } from './quorum.ts'
 import { type RuleState, ruleDeadline } from './rule-state.ts'

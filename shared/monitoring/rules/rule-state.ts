@@ -1,6 +1,7 @@
 import type { Micros } from '../../time.ts'
+import type { NextOccurrence } from '../checks/check.ts'
 import { applySignal, type CheckMachine, type SignalOutcome } from '../checks/state-machine.ts'
-import { type CheckTimes, goingDownAtWithoutRules, type NextOccurrence } from '../checks/status.ts'
+import { type CheckTimes, goingDownAtWithoutRules } from '../checks/status.ts'
 import { applyWatched, type RunSignal } from './apply-watched.ts'
 import { watchedDeadline } from './deadline.ts'
 import { hasQuorum, isCounted, noteSource, type Quorum, quorumDeadline } from './quorum.ts'

@@ -1,6 +1,5 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
-import type { CheckSchedule } from '../checks/check.ts'
-import type { NextOccurrence } from '../checks/status.ts'
+import type { CheckSchedule, NextOccurrence } from '../checks/check.ts'
 import { countedSources, type Quorum, quorumText, staleAt } from './quorum.ts'
 
 /** Omits sources that are expected by number and have not reported yet. */

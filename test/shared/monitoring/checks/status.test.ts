@@ -1,12 +1,6 @@
 import test from 'ava'
-import {
-  goingDownAt,
-  graceStart,
-  type NextOccurrence,
-  nextPing,
-  shownStatus,
-  shownStatusV1,
-} from '#shared/monitoring/checks/status.ts'
+import type { NextOccurrence } from '#shared/monitoring/checks/check.ts'
+import { goingDownAt, graceStart, nextPing, shownStatus, shownStatusV1 } from '#shared/monitoring/checks/status.ts'
 import { aCheck } from './factory.ts'
 
 const T0 = Date.parse('2024-01-10T12:00:00Z') * 1000 + 123_456
