@@ -7,7 +7,7 @@ import type { MailTarget } from '#shared/monitoring/pings/url.ts'
 import { asUnavailable } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
-import { toMillis } from '#shared/time.ts'
+import { type Micros, toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Batcher } from '../ping-path/batcher.ts'
 import type { CheckCache, KnownCheck } from '../ping-path/check-cache.ts'
@@ -92,23 +92,7 @@ export function createMailListener(
     const receivedAt = deps.now()
     await Promise.all(
       placed.map(({ checkId, ...contents }) => {
-        const ping = {
-          checkId,
-          kind: 'success' as const,
-          exitStatus: null,
-          receivedAt,
-          scheme: 'email',
-          remoteAddr: mail.remoteAddr,
-          method: '',
-          ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
-          rid: null,
-          body: contents.body,
-          mail: {
-            text: contents.text,
-            storedBody: contents.storedBody,
-            ...(contents.text === null && { subject: text.subject }),
-          },
-        }
+        const ping = pingOf(mail, { checkId, ...contents }, receivedAt, text.subject)
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {
             if (error) parts.listener.refusals.known(checkId, performance.now())
@@ -151,6 +135,22 @@ export function createMailListener(
       if (error instanceof UnavailableError) log.warn(describeError(error), 'mail.not-accepted')
       throw error
     }
+  }
+}
+
+function pingOf(mail: Mail, { checkId, body, text, storedBody }: Placed, receivedAt: Micros, subject: string) {
+  return {
+    checkId,
+    kind: 'success' as const,
+    exitStatus: null,
+    receivedAt,
+    scheme: 'email',
+    remoteAddr: mail.remoteAddr,
+    method: '',
+    ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
+    rid: null,
+    body,
+    mail: { text, storedBody, ...(text === null && { subject }) },
   }
 }
 

@@ -19,6 +19,10 @@ export function setting<T>(
 
 export const text = z.string().trim().min(1, 'is empty')
 export const optionalText = text.optional()
+export const optionalInteger = text
+  .regex(/^-?\d+$/, 'is not a whole number')
+  .transform(Number)
+  .optional()
 export const url = (protocols: string[]) =>
   text.refine(
     (value) => {

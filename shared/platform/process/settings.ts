@@ -5,6 +5,7 @@ import {
   integer,
   isRoot,
   list,
+  optionalInteger,
   optionalText,
   port,
   privateTargets,
@@ -288,10 +289,7 @@ export const settings = {
     'Tests only: the named point at which the process kills itself. Refused in production.',
   ),
   CLOCK_SKEW_MS: setting(
-    text
-      .regex(/^-?\d+$/, 'is not a whole number')
-      .transform(Number)
-      .optional(),
+    optionalInteger,
     'Tests only: milliseconds by which the process takes the clock of its machine to be ahead. Refused in production.',
   ),
   NODE_ENV: setting(z.string(), '`production` switches test aids off.', { fallback: 'production' }),
