@@ -204,11 +204,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
 
   async function key(projectId: number, kind: KeyKind): Promise<string> {
     const text = generateKey(kind, randomBytes)
-    const pingParts = () => ({
-      sealed: secrets.seal('ping-key', text),
-      foldedDigest: secrets.digest(text.toLowerCase()),
-    })
-    const sealed = kind === 'ping' ? pingParts() : {}
+    const foldedDigest = secrets.digest(text.toLowerCase())
+    const sealed = kind === 'ping' ? { sealed: secrets.seal('ping-key', text), foldedDigest } : {}
     await insertProjectKey(db, { projectId, kind, prefix: keyPrefix(text), digest: secrets.digest(text), ...sealed })
     return text
   }

@@ -8,7 +8,7 @@ for (const [file, args, expected] of [
   [
     'bench/main.ts',
     ['nosuch'],
-    /no suite nosuch; there are pings, storage, deliveries, pages, paint, tenants, packs, families, imports, log, sweep, alerts, alerting, traces, memory/,
+    /no suite nosuch; there are pings, storage, deliveries, pages, paint, tenants, packs, families, imports, log, sweep, alerts, alerting, traces, footprint, memory/,
   ],
   ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, down, status/],
   ['stack/main.ts', ['up', '--fast'], /'--fast'/],

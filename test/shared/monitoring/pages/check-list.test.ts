@@ -5,18 +5,18 @@ import { downDays } from '#shared/monitoring/pages/down-days.ts'
 const parse = (query: string) => parseListQuery(new URLSearchParams(query))
 
 test('reads filters and order from the query of a list', (t) => {
-  t.deepEqual(parse('tag=prod&tag=db&tag=prod&q= backup &status=down&sort=status'), {
-    filter: { tags: ['prod', 'db'], search: 'backup', status: 'down' },
+  t.deepEqual(parse('tag=prod&tag=db&tag=prod&q= backup &status=down&quiet=acknowledged&sort=status'), {
+    filter: { tags: ['prod', 'db'], search: 'backup', status: 'down', quiet: 'acknowledged' },
     sort: 'status',
     after: null,
     before: null,
   })
 })
 
-for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'before=W10', 'q=%00'])
+for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'before=W10', 'q=%00', 'quiet=loud'])
   test(`ignores invalid parameters of a list: ${query}`, (t) => {
     t.deepEqual(parse(query), {
-      filter: { tags: [], search: '', status: null },
+      filter: { tags: [], search: '', status: null, quiet: null },
       sort: 'status',
       after: null,
       before: null,
