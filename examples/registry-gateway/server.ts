@@ -26,6 +26,7 @@ export interface AdminRequest {
   organisation: string | null
 }
 
+const BASE = 'http://gateway.invalid'
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Serves the contract, `/consents`, `/notify`, `/health`, `/healthz` and `/metrics`. */
@@ -46,7 +47,9 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
 }
 
 async function handle(request: IncomingMessage, options: ServerOptions): Promise<Answer> {
-  const url = new URL(request.url ?? '/', 'http://gateway.invalid')
+  // A target such as `//` is no address.
+  if (!URL.canParse(request.url ?? '/', BASE)) return unknownPath()
+  const url = new URL(request.url ?? '/', BASE)
   const method = request.method ?? 'GET'
   const path = url.pathname
   if (path === '/healthz') return jsonAnswer(options.isWritable() ? 200 : 503, {})

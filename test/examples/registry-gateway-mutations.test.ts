@@ -7,7 +7,8 @@ import { TradeReturnsAnswer } from '#shared/risk/registries/http/trade-returns.t
 import { answerTo, bytesOf, type Exchange, replayed, type Sample, sampleOf } from './registry-gateway-samples.ts'
 
 const SEED = 20_261_127
-const RUNS = 40
+/** 200 changes for each adapter, shared by its samples. */
+const RUNS = { gleif: 200, sandbox: 100, 'companies-house': 200, setu: 67 }
 
 /** A small generator, so that a failure can be repeated. */
 function generator(seed: number): (below: number) => number {
@@ -85,7 +86,7 @@ for (const [provider, name, schema] of schemas) {
     const sample = sampleOf(provider, name)
     const random = generator(SEED)
     const subject = JSON.stringify(sample.expect.body?.data).slice(0, 40)
-    for (let run = 1; run <= RUNS; run++) {
+    for (let run = 1; run <= RUNS[provider]; run++) {
       const changedSample = mutated(sample, random)
       const { composition } = replayed(changedSample)
       // Calls that are not recorded, for example a tracking that a lost month needs, are faults of the test's provider.

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
-import { composeGateway, healthOf } from '../../examples/registry-gateway/compose.ts'
+import { NoAnswerError } from '#shared/risk/registries/connector.ts'
+import type { CallLine } from '../../examples/registry-gateway/calls.ts'
+import { composeGateway, healthOf, notifySecretOf } from '../../examples/registry-gateway/compose.ts'
 import { createGatewayServer } from '../../examples/registry-gateway/server.ts'
 import { loadSettings, SettingsError, testSettings } from '../../examples/registry-gateway/settings.ts'
-import { derivedKey, openStore } from '../../examples/registry-gateway/store.ts'
+import { derivedKey, memoryStore, openStore } from '../../examples/registry-gateway/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { answerTo, type Exchange, replayed, type Sample, sampleEnv, sampleOf } from './registry-gateway-samples.ts'
 
@@ -71,7 +74,8 @@ async function served(sample: Sample, store?: Parameters<typeof replayed>[1]) {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   // A server on a TCP port has an address object.
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = server.address() as AddressInfo
+  const base = `http://127.0.0.1:${port}`
   const call = async (path: string, token: string | null = settings.GATEWAY_TOKEN, init: RequestInit = {}) => {
     const headers = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...init.headers }
     const response = await fetch(`${base}${path}`, { ...init, headers })
@@ -80,6 +84,7 @@ async function served(sample: Sample, store?: Parameters<typeof replayed>[1]) {
   }
   return {
     call,
+    port,
     composition,
     clock,
     admin: settings.GATEWAY_ADMIN_TOKEN,
@@ -95,6 +100,8 @@ test('the server checks tokens, paths, methods and parameters', async (t) => {
   t.deepEqual(await call('/taxpayers/29AAACR5678D1Z5', admin), refused)
   t.deepEqual(await call('/health'), refused)
   t.deepEqual(await call('/no-such-operation'), { status: 404, text: '{"code":"NOT_FOUND"}' })
+  const [unusual] = await once(get({ port: gateway.port, path: '//' }), 'response')
+  t.is(unusual.resume().statusCode, 404)
   t.is((await call('/companies', undefined, { method: 'POST', body: '{}' })).status, 405)
   t.deepEqual(await call('/groups'), { status: 422, text: '{"code":"UNPARSEABLE"}' })
   for (const path of ['/establishments?pan=AAACR5678D', '/exporter-codes/AAACR5678D', '/companies?pan=AAACR5678D'])
@@ -190,6 +197,38 @@ test('a consent is created, followed, used and revoked, and its data is then gon
   })
   t.is((await used(made.handle, 'r1')).text, '{"code":"CONSENT_REVOKED"}', 'kept answers are dropped')
   t.true(Math.max(...files()) < before / 2, 'the state holds no account')
+})
+
+test('a notification is a hint, after which the consent itself is read', async (t) => {
+  const { consent: _adopted, ...sample } = lifecycle()
+  const [login, created, _pending, ...rest] = sample.exchanges
+  if (!login || !created) throw new Error('the sample has seven exchanges')
+  await using gateway = await served({ ...sample, exchanges: [login, created, ...rest] })
+  const { call, admin } = gateway
+  const made = JSON.parse((await call('/consents', admin, json(wanted))).text)
+  const hint = json({ type: 'CONSENT_STATUS_UPDATE', consentId, data: { status: 'REJECTED' } })
+  t.is((await call('/notify/0123', null, hint)).status, 404)
+  t.is((await call(`/notify/${notifySecretOf(loadSettings(sampleEnv))}`, null, hint)).status, 200)
+  t.is((await call(`/consents/${made.handle}`, admin)).text, '{"status":"READY"}')
+})
+
+test('a provider that is silent or unreachable gives a timeout or an outage', async (t) => {
+  const sample = sampleOf('gleif', 'good')
+  for (const [kind, status, code] of [
+    ['timeout', 408, 'TIMEOUT'],
+    ['connection', 502, 'UPSTREAM_ERROR'],
+  ] as const) {
+    const outcomes: string[] = []
+    const deps = {
+      http: () => Promise.reject(new NoAnswerError(kind)),
+      now: () => Date.parse(sample.now),
+      sleep: async () => {},
+      report: (line: CallLine) => void outcomes.push(line.code),
+    }
+    const answer = await answerTo(sample, composeGateway(loadSettings(sampleEnv), deps, { store: memoryStore() }))
+    t.deepEqual([answer.status, answer.body.toString()], [status, `{"code":"${code}"}`])
+    t.deepEqual(outcomes, [code])
+  }
 })
 
 test('data is deleted at the end of its life, and the consent then reads as expired', async (t) => {
