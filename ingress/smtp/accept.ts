@@ -44,9 +44,7 @@ const NOTHING = Buffer.alloc(0)
 interface Placed {
   checkId: number
   body: Buffer | null
-  text: AcceptedMail['text']
-  /** id of the row with the rest */
-  storedBody: string | null
+  mail: AcceptedMail
 }
 
 /** Turns mails into pings. A recipient without a check is only logged. */
@@ -92,7 +90,19 @@ export function createMailListener(
     const receivedAt = deps.now()
     await Promise.all(
       placed.map(({ checkId, ...contents }) => {
-        const ping = pingOf(mail, { checkId, ...contents }, receivedAt, text.subject)
+        const ping = {
+          checkId,
+          kind: 'success' as const,
+          exitStatus: null,
+          receivedAt,
+          scheme: 'email',
+          remoteAddr: mail.remoteAddr,
+          method: '',
+          ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
+          rid: null,
+          body: contents.body,
+          mail: contents.mail,
+        }
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {
             if (error) parts.listener.refusals.known(checkId, performance.now())
@@ -116,14 +126,11 @@ export function createMailListener(
    */
   async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
     if (checks.length === 0) return []
-    if (text.carried && body.length <= CARRIED_BODY_BYTES) {
-      const carriedBody = body === NOTHING ? null : body
-      return checks.map((checkId) => ({ checkId, body: carriedBody, text: text.carried, storedBody: null }))
-    }
-    const placed = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
-    const ids = placed.map(({ storedBody }) => storedBody)
+    if (text.carried && body.length <= CARRIED_BODY_BYTES)
+      return checks.map((checkId) => ({ checkId, body: body === NOTHING ? null : body, mail: toAccepted(text, null) }))
+    const ids = checks.map(() => randomUUID())
     await storeMail(deps.db, ids, { body, text: text.stored && Buffer.from(text.stored) })
-    return placed
+    return checks.map((checkId, index) => ({ checkId, body: null, mail: toAccepted(text, ids[index] ?? null) }))
   }
 
   return async (mail) => {
@@ -138,20 +145,8 @@ export function createMailListener(
   }
 }
 
-function pingOf(mail: Mail, { checkId, body, text, storedBody }: Placed, receivedAt: Micros, subject: string) {
-  return {
-    checkId,
-    kind: 'success' as const,
-    exitStatus: null,
-    receivedAt,
-    scheme: 'email',
-    remoteAddr: mail.remoteAddr,
-    method: '',
-    ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
-    rid: null,
-    body,
-    mail: { text, storedBody, ...(text === null && { subject }) },
-  }
+function toAccepted({ carried, subject }: PackedText, storedBody: string | null): AcceptedMail {
+  return { text: carried, storedBody, ...(carried === null && { subject }) }
 }
 
 interface Found {
