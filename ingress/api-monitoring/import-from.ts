@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ValidationError } from '#shared/errors.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
@@ -50,6 +50,31 @@ const source = z
 
 const common = { tags: ['Configuration'], errors: [400, 404, 413] } as const
 
+/** @throws ValidationError, UnavailableError */
+type ReadSource = (body: JsonObject, deps: IngressDeps) => Promise<Imported>
+
+const READERS: Readonly<Record<string, { operationId: string; title: string; read: ReadSource }>> = {
+  healthchecks: {
+    operationId: 'planImportFromHealthchecks',
+    title: 'Healthchecks',
+    async read(body, deps) {
+      await using http = importClient(deps.config)
+      const from = { url: textIn(body, 'url'), apiKey: textIn(body, 'api_key') }
+      return fromHealthchecks(await readHealthchecks(http, from))
+    },
+  },
+  cronitor: {
+    operationId: 'planImportFromCronitor',
+    title: 'a Cronitor export',
+    read: async (body) => fromCronitor(textIn(body, 'text')),
+  },
+  'uptime-kuma': {
+    operationId: 'planImportFromUptimeKuma',
+    title: 'a backup of Uptime Kuma 1.x',
+    read: async (body) => fromUptimeKuma(readKumaBackup(Buffer.from(textIn(body, 'text')))),
+  },
+}
+
 /** Import of checks from other monitors; version 3 only. */
 export const importFromRoutes: readonly Route[] = [
   write({
@@ -66,29 +91,7 @@ export const importFromRoutes: readonly Route[] = [
       return { watched: await startWatching(deps.db, actor, key.project, deps) }
     },
   }),
-  write({
-    ...common,
-    path: '/api/v3/import-from/{source}',
-    operationId: 'planImportFrom',
-    summary: 'Plan the import of checks from another monitor',
-    description: 'Changes nothing. The plan is kept for an hour.',
-    params: {
-      source: {
-        pattern: '[a-z-]+',
-        description: '`healthchecks`, `cronitor` or `uptime-kuma`.',
-        example: 'healthchecks',
-      },
-    },
-    body: { required: true, content: json(source) },
-    responses: { 200: { description: 'The plan.', content: json(plan) } },
-    async handle({ key: { project }, actor, params, body, deps }) {
-      return await deps.importSlots.run(`${project.id}`, async () => {
-        const imported = await readSource(params.source, body, deps)
-        const planned = await moveIn(deps.db, actor, { project, imported, options: { apply: false } }, deps)
-        return { plan: await keepPlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
-      })
-    },
-  }),
+  ...Object.entries(READERS).map(([name, { operationId, title, read }]) => planRoute(name, operationId, title, read)),
   write({
     ...common,
     path: '/api/v3/import-from/{plan}/apply',
@@ -125,15 +128,25 @@ export const importFromRoutes: readonly Route[] = [
   }),
 ]
 
-/** @throws ValidationError, UnavailableError, NotFoundError for another source */
-async function readSource(name: string, body: JsonObject, deps: IngressDeps): Promise<Imported> {
-  if (name === 'healthchecks') {
-    await using http = importClient(deps.config)
-    return fromHealthchecks(await readHealthchecks(http, { url: textIn(body, 'url'), apiKey: textIn(body, 'api_key') }))
-  }
-  if (name === 'cronitor') return fromCronitor(textIn(body, 'text'))
-  if (name === 'uptime-kuma') return fromUptimeKuma(readKumaBackup(Buffer.from(textIn(body, 'text'))))
-  throw new NotFoundError('')
+/** Declares the operation that plans the import from one source. */
+function planRoute(name: string, operationId: string, title: string, readSource: ReadSource): Route {
+  return write({
+    ...common,
+    path: `/api/v3/import-from/${name}`,
+    operationId,
+    summary: `Plan the import of checks from ${title}`,
+    description: 'Changes nothing. The plan is kept for an hour.',
+    params: {},
+    body: { required: true, content: json(source) },
+    responses: { 200: { description: 'The plan.', content: json(plan) } },
+    async handle({ key: { project }, actor, body, deps }) {
+      return await deps.importSlots.run(`${project.id}`, async () => {
+        const imported = await readSource(body, deps)
+        const planned = await moveIn(deps.db, actor, { project, imported, options: { apply: false } }, deps)
+        return { plan: await keepPlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
+      })
+    },
+  })
 }
 
 function textIn(body: JsonObject, member: string): string {

@@ -4,6 +4,8 @@ import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { deleteCheck } from '#shared/monitoring/checks/store.ts'
+import type { Imported } from '#shared/monitoring/move-in/imported.ts'
+import { keepPlan } from '#shared/monitoring/operations/move-in-plans.ts'
 import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/api-monitoring/routes.ts'
@@ -43,7 +45,9 @@ async function someProject() {
     severity: 'critical',
     down_at: new Date(),
   })
-  return { ...project, check, channel, policy, incident, window: await someWindow(project) }
+  const imported: Imported = { source: 'cronitor', checks: [], integrations: [], notTaken: [], toDo: [] }
+  const plan = await keepPlan(app.deps.db, { project: project.project, imported }, app.deps)
+  return { ...project, check, channel, policy, incident, plan, window: await someWindow(project) }
 }
 
 /** Made as its owner would: a body that its rules take. */
@@ -71,6 +75,7 @@ function pathOf(route: Route, owned: Owned): string {
     source: 'web1',
     policy: owned.policy.uuid,
     window: owned.window,
+    plan: owned.plan,
     incident: owned.incident,
   }
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
@@ -203,14 +208,14 @@ test('B04: what a caller must not set is not set', async (t) => {
   t.is(Reflect.get({}, 'polluted'), undefined)
 })
 
-test('L16: importing a check that was deleted in this project requires a new uuid', async (t) => {
+test('L16: a check that was deleted in this organisation can be imported with its uuid', async (t) => {
   const own = await someProject()
   const headers = { 'X-Api-Key': own.rwKey }
   t.is((await send(app.url, `/api/v3/checks/${own.check.uuid}`, { method: 'DELETE', headers })).status, 200)
   const body = JSON.stringify({ checks: [{ uuid: own.check.uuid, name: 'again' }] })
   const answer = await send(app.url, '/api/v3/import?apply=1', { method: 'POST', headers, body })
-  t.is(answer.status, 400)
-  t.regex(answer.text, /checks\[0\].*uuid cannot be used: .*deleted check; give the check a new uuid/)
+  t.is(answer.status, 200)
+  t.is((await send(app.url, `/ping/${own.check.uuid}`)).status, 200)
 })
 
 for (const [what, remove] of [
