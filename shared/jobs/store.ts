@@ -24,16 +24,8 @@ export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   return row?.id ?? job.id
 }
 
-const EVIDENCE_JOB_COLUMNS = columns<EvidenceJob>({
-  id: 'j.id',
-  organisationId: 'j.organisation_id',
-  organisationUuid: 'o.uuid',
-  env: 'j.env',
-  kind: 'j.kind',
-  idempotencyKey: 'j.idempotency_key',
-  sealedRequest: 'j.sealed_request',
-  state: 'j.state',
-})
+const EVIDENCE_JOB_COLUMNS = columns<EvidenceJob>()(`
+  j.id, j.organisation_id, o.uuid AS organisationUuid, j.env, j.kind, j.idempotency_key, j.sealed_request, j.state`)
 
 /** Deleted organisations take their jobs with them. */
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<EvidenceJob[]> {
@@ -113,11 +105,8 @@ export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal:
   )
 }
 
-const OUTCOME_COLUMNS = columns<{ state: JobOutcome['state']; status: number | null; body: string | null }>({
-  state: 'state',
-  status: 'status',
-  body: 'body',
-})
+const OUTCOME_COLUMNS = columns<{ state: JobOutcome['state']; status: number | null; body: string | null }>()(`
+  state, status, body`)
 
 export async function findOutcome(db: Knex, owner: Owner, kind: JobKind, id: string): Promise<JobOutcome | undefined> {
   const [row] = await query(

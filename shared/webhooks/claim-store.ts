@@ -33,20 +33,10 @@ interface EndpointRow extends Omit<LockedEndpoint, 'isDeleted' | 'health'> {
   lastSuccessAt: Micros | null
 }
 
-const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>({
-  id: 'id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  url: 'url',
-  state: 'state',
-  reason: 'state_reason',
-  sealedSecret: 'sealed_secret',
-  sealedPreviousSecret: `CASE WHEN previous_expires_at > ${timestampOf('?::bigint')} THEN sealed_previous_secret END`,
-  breaker: 'breaker',
-  failures: 'failures',
-  failingSince: microsOf('failing_since'),
-  lastSuccessAt: microsOf('last_success_at'),
-})
+const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>()(`
+  id, organisation_id, env, url, state, state_reason AS reason, sealed_secret,
+  CASE WHEN previous_expires_at > ${timestampOf('?::bigint')} THEN sealed_previous_secret END AS sealedPreviousSecret,
+  breaker, failures, ${microsOf('failing_since')} AS failingSince, ${microsOf('last_success_at')} AS lastSuccessAt`)
 
 /** In the order of ids against deadlocks; does not block inserts of deliveries. Omits missing rows. */
 export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros): Promise<LockedEndpoint[]> {
@@ -163,15 +153,8 @@ export interface ClaimedDelivery {
   round: number
 }
 
-const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>({
-  id: 'd.id',
-  endpointId: 'd.endpoint_id',
-  eventId: 'd.event_id',
-  eventType: 'ev.type',
-  body: 'ev.body',
-  n: 'd.attempts',
-  round: 'd.round',
-})
+const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>()(`
+  d.id, d.endpoint_id, d.event_id, ev.type AS eventType, ev.body, d.attempts AS n, d.round`)
 
 /**
  * Claims as many as slots are free; exact across processes, because the endpoints' rows are locked. In strict order
@@ -218,12 +201,8 @@ export async function claimDue(
   )
 }
 
-const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 'eventId' | 'body'>>({
-  id: 'd.id',
-  endpointId: 'd.endpoint_id',
-  eventId: 'd.event_id',
-  body: 'ev.body',
-})
+const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 'eventId' | 'body'>>()(`
+  d.id, d.endpoint_id, d.event_id, ev.body`)
 
 /** In the order of their events. */
 export async function sandboxDue(

@@ -20,19 +20,9 @@ export interface Delivery {
   finishedAt: Date | null
 }
 
-const DELIVERY_COLUMNS = columns<Delivery>({
-  id: 'd.id',
-  seq: 'd.seq',
-  endpointId: 'd.endpoint_id',
-  eventId: 'd.event_id',
-  eventType: 'ev.type',
-  dealId: 'ev.deal_id',
-  state: 'd.state',
-  attempts: 'd.attempts',
-  nextAttemptAt: "CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END",
-  createdAt: 'd.created_at',
-  finishedAt: 'd.finished_at',
-})
+const DELIVERY_COLUMNS = columns<Delivery>()(`
+  d.id, d.seq, d.endpoint_id, d.event_id, ev.type AS eventType, ev.deal_id, d.state, d.attempts,
+  CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END AS nextAttemptAt, d.created_at, d.finished_at`)
 
 /** Newest first. `before` is the seq of the last row of the previous page; `readable` are event types, null is all. */
 export async function listDeliveries(
@@ -79,14 +69,7 @@ export interface Attempt {
   failure: string | null
 }
 
-const ATTEMPT_COLUMNS = columns<Attempt>({
-  n: 'n',
-  startedAt: 'started_at',
-  durationMs: 'duration_ms',
-  outcome: 'outcome',
-  statusCode: 'status_code',
-  failure: 'failure',
-})
+const ATTEMPT_COLUMNS = columns<Attempt>()('n, started_at, duration_ms, outcome, status_code, failure')
 
 export async function listAttempts(db: Knex, deliveryId: string): Promise<Attempt[]> {
   return await query(db, typed`SELECT ${ATTEMPT_COLUMNS} FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
@@ -158,12 +141,9 @@ export interface EndpointRate {
   medianMs: number | null
 }
 
-const ENDPOINT_RATE_COLUMNS = columns<EndpointRate>({
-  endpointId: 'd.endpoint_id',
-  attempts: 'count(*)',
-  delivered: "count(*) FILTER (WHERE a.outcome = 'delivered')",
-  medianMs: 'round(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.duration_ms))',
-})
+const ENDPOINT_RATE_COLUMNS = columns<EndpointRate>()(`
+  d.endpoint_id, count(*) AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered') AS delivered,
+  round(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.duration_ms)) AS medianMs`)
 
 export async function listEndpointRates(db: Knex, endpointIds: readonly string[]): Promise<Map<string, EndpointRate>> {
   const rows = await query(

@@ -11,21 +11,10 @@ export interface EndpointScope {
   env: ApiEnv
 }
 
-const ENDPOINT = columns<Endpoint>({
-  id: 'id',
-  env: 'env',
-  url: 'url',
-  description: 'description',
-  eventTypes: 'event_types',
-  ordered: 'ordered',
-  state: 'state',
-  reason: 'state_reason',
-  failures: 'failures',
-  lastSuccessAt: 'last_success_at',
-  previousSecretExpiresAt: 'CASE WHEN previous_expires_at > now() THEN previous_expires_at END',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-})
+const ENDPOINT = columns<Endpoint>()(`
+  id, env, url, description, event_types, ordered, state, state_reason AS reason, failures, last_success_at,
+  CASE WHEN previous_expires_at > now() THEN previous_expires_at END AS previousSecretExpiresAt, created_at,
+  updated_at`)
 const OWNED = `organisation_id = ? AND env = ? AND state <> 'DELETED'`
 
 export interface NewEndpoint extends EndpointScope {
@@ -186,17 +175,9 @@ export interface EndpointListing {
   since: Date
 }
 
-const ENDPOINT_LISTING_COLUMNS = columns<EndpointListing>({
-  id: 'e.id',
-  organisation: 'o.uuid',
-  env: 'e.env',
-  url: 'e.url',
-  state: 'e.state',
-  reason: 'e.state_reason',
-  failures: 'e.failures',
-  lastSuccessAt: 'e.last_success_at',
-  since: 'e.updated_at',
-})
+const ENDPOINT_LISTING_COLUMNS = columns<EndpointListing>()(`
+  e.id, o.uuid AS organisation, e.env, e.url, e.state, e.state_reason AS reason, e.failures, e.last_success_at,
+  e.updated_at AS since`)
 
 export async function listInactive(db: Knex): Promise<EndpointListing[]> {
   return await query(

@@ -55,14 +55,8 @@ export interface SignedDelivery {
   headers: Record<string, string> | null
 }
 
-const SIGNED_DELIVERY_COLUMNS = columns<SignedDelivery>({
-  id: 'd.id',
-  eventId: 'd.event_id',
-  endpointId: 'd.endpoint_id',
-  url: 'e.url',
-  state: 'd.state',
-  headers: 'd.signed_headers',
-})
+const SIGNED_DELIVERY_COLUMNS = columns<SignedDelivery>()(`
+  d.id, d.event_id, d.endpoint_id, e.url, d.state, d.signed_headers AS headers`)
 
 export async function signedDeliveries(db: Knex, eventIds: readonly string[]): Promise<SignedDelivery[]> {
   if (eventIds.length === 0) return []

@@ -107,11 +107,9 @@ export interface Backlog {
   open: number
 }
 
-const BACKLOG_COLUMNS = columns<{ due: number; oldest: number | null; open: number }>({
-  due: 'count(*) FILTER (WHERE next_attempt_at <= ?::timestamptz)',
-  open: 'count(*)',
-  oldest: 'extract(epoch FROM ?::timestamptz - min(next_attempt_at))::float8',
-})
+const BACKLOG_COLUMNS = columns<{ due: number; oldest: number | null; open: number }>()(`
+  count(*) FILTER (WHERE next_attempt_at <= ?::timestamptz) AS due, count(*) AS open,
+  extract(epoch FROM ?::timestamptz - min(next_attempt_at))::float8 AS oldest`)
 
 export async function readBacklog(db: Knex, at: Date): Promise<Backlog> {
   const [row] = await query(db, typed`SELECT ${BACKLOG_COLUMNS} FROM webhook_deliveries WHERE state = 'PENDING'`, [

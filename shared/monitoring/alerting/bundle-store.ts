@@ -90,13 +90,7 @@ const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down
   AND NOT EXISTS (SELECT 1 FROM notification_bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
                     AND d.sent_at IS NULL)`
 
-const DUE_BUNDLE_COLUMNS = columns<DueBundle>({
-  id: 'b.id',
-  projectId: 'b.project_id',
-  projectUuid: 'p.uuid',
-  policyId: 'b.policy_id',
-  direction: 'b.direction',
-})
+const DUE_BUNDLE_COLUMNS = columns<DueBundle>()('b.id, b.project_id, p.uuid AS projectUuid, b.policy_id, b.direction')
 
 /** Claims digests that cannot grow any more, or that have waited long enough. */
 export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
@@ -111,14 +105,9 @@ export async function isBundleDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT 1 FROM notification_bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
 }
 
-const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: number }>({
-  integrationId: 'm.integration_id',
-  check: 'c.uuid',
-  name: 'c.name',
-  incident: 'i.id',
-  severity: 'i.severity',
-  size: 'count(*) OVER (PARTITION BY m.integration_id)',
-})
+const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: number }>()(`
+  m.integration_id, c.uuid AS check, c.name, i.id AS incident, i.severity,
+  count(*) OVER (PARTITION BY m.integration_id) AS size`)
 
 /** Leaves out ended and acknowledged outages, and recoveries of outages that were not notified. */
 export async function closeBundle(

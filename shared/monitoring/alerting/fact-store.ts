@@ -56,14 +56,8 @@ export interface AlertedIntegration {
   isDisabled: boolean
 }
 
-const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>({
-  id: 'id',
-  uuid: 'uuid',
-  projectId: 'project_id',
-  kind: 'kind',
-  sealedConfig: 'sealed_config',
-  isDisabled: 'disabled_at IS NOT NULL',
-})
+const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>()(`
+  id, uuid, project_id, kind, sealed_config, disabled_at IS NOT NULL AS isDisabled`)
 
 /** Sorted by speed, so that a slow one does not delay the others. */
 export async function alertedIntegrations(
@@ -79,10 +73,7 @@ export async function alertedIntegrations(
   )
 }
 
-const ASSIGNMENTS_COLUMNS = columns<{ checkId: number; integrationId: number }>({
-  checkId: 'check_id',
-  integrationId: 'integration_id',
-})
+const ASSIGNMENTS_COLUMNS = columns<{ checkId: number; integrationId: number }>()('check_id, integration_id')
 
 export async function assignmentsOf(
   tx: Knex,
@@ -95,17 +86,9 @@ export async function assignmentsOf(
   )
 }
 
-const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
-  id: 'id',
-  incidentId: 'incident_id',
-  integrationId: 'integration_id',
-  what: 'what',
-  status: 'check_status',
-  step: "(detail->>'step')::integer",
-  state: 'state',
-  attempts: "attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer",
-  isReplaced: "error = 'Overtaken'",
-})
+const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
+  id, incident_id, integration_id, what, check_status AS status, (detail->>'step')::integer AS step, state,
+  attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, error = 'Overtaken' AS isReplaced`)
 
 /** Oldest first. A notification that a limit suppressed counts as not attempted. */
 export async function lockNotifications(
@@ -121,18 +104,11 @@ export async function lockNotifications(
   )
 }
 
-const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
-  id: 'coalesce(n.id, m.bundle_id)',
-  incidentId: 'm.incident_id',
-  integrationId: 'm.integration_id',
-  what: "'digest'",
-  status: 'b.direction',
-  step: 'i.first_step',
-  state: "coalesce(n.state, 'pending')",
-  attempts:
-    "CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END",
-  isReplaced: "coalesce(n.error = 'Overtaken', false)",
-})
+const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
+  coalesce(n.id, m.bundle_id) AS id, m.incident_id, m.integration_id, 'digest' AS what, b.direction AS status,
+  i.first_step AS step, coalesce(n.state, 'pending') AS state,
+  CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END AS attempts,
+  coalesce(n.error = 'Overtaken', false) AS isReplaced`)
 
 /** A recovery is sent like its outage. A sent digest counts as attempted, unless a limit suppressed it. */
 export async function digestsOf(
@@ -150,11 +126,7 @@ export async function digestsOf(
   )
 }
 
-const FINISHES_COLUMNS = columns<Finish & { checkId: number }>({
-  checkId: 't.check_id',
-  at: 'newest.at',
-  ok: 'newest.ok',
-})
+const FINISHES_COLUMNS = columns<Finish & { checkId: number }>()('t.check_id, newest.at, newest.ok')
 
 /** Oldest first; omits sources that do not count. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {

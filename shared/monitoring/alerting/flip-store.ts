@@ -25,13 +25,8 @@ export const hasWaitingFlip = (checkId: string, also = 'true') => `EXISTS (
   WHERE waiting.check_id = ${checkId} AND coalesce(waiting.processed_at, 'infinity') = 'infinity'
     AND ${isNews('waiting')} AND ${also} OFFSET 0)`
 
-const WAITING_FLIP_COLUMNS = columns<WaitingFlip>({
-  id: 'flips.id',
-  checkId: 'flips.check_id',
-  at: microsOf('flips.at'),
-  to: 'flips.to_status',
-  reason: 'flips.reason',
-})
+const WAITING_FLIP_COLUMNS = columns<WaitingFlip>()(`
+  flips.id, flips.check_id, ${microsOf('flips.at')} AS at, flips.to_status AS to, flips.reason`)
 
 /**
  * Claims a flip only if no earlier flip of its check waits, so that several alerters process a check's flips in

@@ -5,35 +5,13 @@ import type { Micros } from '../../time.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { Incident } from './incident.ts'
 
-const COLUMNS = columns<IncidentRow>({
-  id: 'i.id',
-  checkId: 'i.check_id',
-  projectId: 'i.project_id',
-  state: 'i.state',
-  policyId: 'i.policy_id',
-  planVersion: 'i.plan_version',
-  isDirect: 'i.is_direct',
-  severity: 'i.severity',
-  downAt: microsOf('i.down_at'),
-  alertAt: microsOf('i.alert_at'),
-  upAt: microsOf('i.up_at'),
-  resolvedAt: microsOf('i.resolved_at'),
-  resolution: 'i.resolution',
-  flips: 'i.flips',
-  failures: 'i.failures',
-  flapping: 'i.flapping',
-  suppression: 'i.suppression',
-  notified: 'i.notified',
-  skipped: 'i.skipped_us',
-  firstStep: 'i.first_step',
-  evaluatedAt: microsOf('i.evaluated_at'),
-  nextAt: microsOf('i.next_at'),
-  ackAt: microsOf('i.ack_at'),
-  ackBy: 'i.ack_by',
-  ackVia: 'i.ack_via',
-  ackUntil: microsOf('i.ack_until'),
-  previous: 'i.previous',
-})
+const COLUMNS = columns<IncidentRow>()(`
+  i.id, i.check_id, i.project_id, i.state, i.policy_id, i.plan_version, i.is_direct, i.severity,
+  ${microsOf('i.down_at')} AS downAt, ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.up_at')} AS upAt,
+  ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified,
+  i.skipped_us AS skipped, i.first_step, ${microsOf('i.evaluated_at')} AS evaluatedAt,
+  ${microsOf('i.next_at')} AS nextAt, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via,
+  ${microsOf('i.ack_until')} AS ackUntil, i.previous`)
 
 interface IncidentRow extends Omit<Incident, 'ack'> {
   ackAt: Micros | null
@@ -70,10 +48,7 @@ export async function lockOpenIncidents(tx: Knex, checkIds: readonly number[]): 
   return rows.map(toIncident)
 }
 
-const NEWEST_INCIDENTS_COLUMNS = columns<{ checkId: number; id: string }>({
-  checkId: 'newest.check_id',
-  id: 'newest.id',
-})
+const NEWEST_INCIDENTS_COLUMNS = columns<{ checkId: number; id: string }>()('newest.check_id, newest.id')
 
 export async function newestIncidents(
   tx: Knex,

@@ -31,17 +31,9 @@ export async function queueNotifications(tx: Knex, notifications: readonly Pendi
   )
 }
 
-const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
-  id: 'id',
-  incidentId: 'incident_id',
-  integrationId: 'integration_id',
-  what: 'what',
-  status: "'down'",
-  step: "(detail->>'step')::integer",
-  state: "'pending'",
-  attempts: '0',
-  isReplaced: 'false',
-})
+const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
+  id, incident_id, integration_id, what, 'down' AS status, (detail->>'step')::integer AS step, 'pending' AS state,
+  0 AS attempts, false AS isReplaced`)
 
 /** Returns them as messages without an attempt. */
 export async function lockPendingNotifications(
@@ -72,16 +64,9 @@ export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
 
 const HAS_ENDED = `NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = w.id AND n.state = 'pending')`
 
-const NEXT_COLUMNS = columns<NextNotification>({
-  id: 'w.id',
-  integrationId: 'w.integration_id',
-  incidentId: 'w.incident_id',
-  what: 'w.what',
-  entry: 'w.entry',
-  detail: 'w.detail',
-  checkId: 'i.check_id',
-  isNews: "i.resolved_at IS NULL AND i.state <> 'acknowledged'",
-})
+const NEXT_COLUMNS = columns<NextNotification>()(`
+  w.id, w.integration_id, w.incident_id, w.what, w.entry, w.detail, i.check_id,
+  i.resolved_at IS NULL AND i.state <> 'acknowledged' AS isNews`)
 
 /** Drops those of resolved or acknowledged incidents. Publish the messages after the commit. */
 export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {

@@ -8,16 +8,7 @@ export interface StoredPolicy extends Policy {
   version: number
 }
 
-const COLUMNS = columns<StoredPolicy>({
-  id: 'id',
-  uuid: 'uuid',
-  projectId: 'project_id',
-  name: 'name',
-  match: 'match',
-  position: 'position',
-  plan: 'plan',
-  version: 'version',
-})
+const COLUMNS = columns<StoredPolicy>()('id, uuid, project_id, name, match, position, plan, version')
 
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`, [
@@ -32,12 +23,7 @@ export interface AlertRules {
   hasParents: boolean
 }
 
-const ALERT_RULES_COLUMNS = columns<AlertRules>({
-  checkId: 'check_id',
-  policyId: 'policy_id',
-  severity: 'severity',
-  hasParents: "parents <> '[]'",
-})
+const ALERT_RULES_COLUMNS = columns<AlertRules>()(`check_id, policy_id, severity, parents <> '[]' AS hasParents`)
 
 export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promise<AlertRules[]> {
   return await query(db, typed`SELECT ${ALERT_RULES_COLUMNS} FROM check_rules WHERE check_id = ANY(?::bigint[])`, [
@@ -94,20 +80,10 @@ export async function findRules(db: Knex, checkId: number): Promise<RuleFields> 
   return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
 }
 
-const RULES_COLUMNS = columns<RuleFields & { id: number }>({
-  id: 'r.check_id',
-  policy: 'p.uuid',
-  severity: 'r.severity',
-  parents: 'r.parents',
-  parents_mode: 'r.parents_mode',
-  run: 'r.run',
-  sources: 'r.sources',
-  ping_auth: 'r.ping_auth',
-  previews: 'r.previews',
-  filter_json: "c.filter_rules->>'json'",
-  filter_else: "c.filter_rules->>'else'",
-  early: 'c.early_seconds',
-})
+const RULES_COLUMNS = columns<RuleFields & { id: number }>()(`
+  r.check_id AS id, p.uuid AS policy, r.severity, r.parents, r.parents_mode AS parents_mode, r.run, r.sources,
+  r.ping_auth AS ping_auth, r.previews, c.filter_rules->>'json' AS filter_json, c.filter_rules->>'else' AS filter_else,
+  c.early_seconds AS early`)
 
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
   const rows = await query(
@@ -165,10 +141,7 @@ export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRu
   return rules ?? null
 }
 
-const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>({
-  tags: 'c.tags',
-  policyId: 'r.policy_id',
-})
+const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>()('c.tags, r.policy_id')
 
 export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
   return await query(

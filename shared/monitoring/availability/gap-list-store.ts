@@ -13,17 +13,10 @@ const OF_PROJECT = `
     WHERE c.project_id = ? AND g.kind <> 'detection' AND u.gap_from < coalesce(g.until_at, 'infinity')
       AND u.gap_until > g.from_at) known`
 
-const COLUMNS = columns<ListedGap>({
-  id: 'g.id',
-  listener: 'g.listener',
-  from: microsOf('g.from_at'),
-  until: microsOf('g.until_at'),
-  kind: 'g.kind',
-  cause: 'g.cause',
-  scope: "CASE WHEN g.kind = 'detection' OR g.shards & ?::bigint = ?::bigint THEN 'all' ELSE 'some' END",
-  checks: 'known.checks',
-  heard: 'known.heard',
-})
+const COLUMNS = columns<ListedGap>()(`
+  g.id, g.listener, ${microsOf('g.from_at')} AS from, ${microsOf('g.until_at')} AS until, g.kind, g.cause,
+  CASE WHEN g.kind = 'detection' OR g.shards & ?::bigint = ?::bigint THEN 'all' ELSE 'some' END AS scope, known.checks,
+  known.heard`)
 
 /** Newest first. `before` is an id, null for the first page. */
 export async function listGaps(
@@ -60,11 +53,8 @@ export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap
   return gap ?? null
 }
 
-const GAPS_COLUMNS = columns<{ listener: 'http' | 'smtp'; from: Micros; cause: string }>({
-  listener: 'listener',
-  from: microsOf('min(from_at)'),
-  cause: 'min(cause)',
-})
+const GAPS_COLUMNS = columns<{ listener: 'http' | 'smtp'; from: Micros; cause: string }>()(`
+  listener, ${microsOf('min(from_at)')} AS from, min(cause) AS cause`)
 
 export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; from: Micros; cause: string }[]> {
   return await query(

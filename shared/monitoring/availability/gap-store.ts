@@ -90,14 +90,8 @@ export async function lastDoubt(db: Knex): Promise<Micros | null> {
   return row?.at ?? null
 }
 
-const GAP_COLUMNS = columns<Omit<Gap, 'shards'> & { shards: string }>({
-  listener: 'listener',
-  shards: 'shards::text',
-  from: microsOf('from_at'),
-  until: microsOf('until_at'),
-  kind: 'kind',
-  cause: 'cause',
-})
+const GAP_COLUMNS = columns<Omit<Gap, 'shards'> & { shards: string }>()(`
+  listener, shards::text AS shards, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, kind, cause`)
 
 export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
   const rows = await query(
@@ -114,10 +108,8 @@ export function listenerOf(scheme: string | null): Listener {
   return scheme === 'email' ? 'smtp' : 'http'
 }
 
-const LISTENERS_COLUMNS = columns<{ id: number; scheme: string | null }>({
-  id: 't.id',
-  scheme: '(SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1)',
-})
+const LISTENERS_COLUMNS = columns<{ id: number; scheme: string | null }>()(`
+  t.id, (SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1) AS scheme`)
 
 export async function listenersOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Listener>> {
   const rows = await query(db, typed`SELECT ${LISTENERS_COLUMNS} FROM unnest(?::bigint[]) AS t(id)`, [checkIds])

@@ -73,10 +73,8 @@ const STORE_HEARTBEATS = `
     SET until_at = excluded.until_at, settled_until = excluded.settled_until, settles_within = excluded.settles_within
     WHERE listener_heartbeats.ended IS NULL`
 
-const SETTLED_UNTIL_COLUMNS = columns<{ until: Micros; limit_at: Micros }>({
-  until: microsOf('least(limit_at, (SELECT min(settled) FROM listeners))'),
-  limit_at: microsOf('limit_at'),
-})
+const SETTLED_UNTIL_COLUMNS = columns<{ until: Micros; limit_at: Micros }>()(`
+  ${microsOf('least(limit_at, (SELECT min(settled) FROM listeners))')} AS until, ${microsOf('limit_at')} AS limit_at`)
 
 /**
  * Outside a transaction, `now()` is not later than the statement's snapshot, so an unseen listener started after it.

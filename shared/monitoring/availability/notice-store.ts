@@ -20,21 +20,11 @@ export interface DueUnknown extends UnknownCheck {
 /** Serializes sweepers; two would send two messages instead of one. */
 const LOCK = 5_217_005
 
-const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>({
-  id: 'w.id',
-  checkId: 'w.check_id',
-  uuid: 'c.uuid',
-  label: "coalesce(nullif(c.name, ''), c.uuid::text)",
-  tags: 'c.tags',
-  gapFrom: microsOf('w.gap_from'),
-  gapUntil: microsOf('w.gap_until'),
-  nextAt: microsOf('w.next_at'),
-  expectedAt: microsOf('w.expected_at'),
-  projectId: 'p.id',
-  projectUuid: 'p.uuid',
-  isWanted: 'p.notify_unknown',
-  policyId: 'r.policy_id',
-})
+const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>()(`
+  w.id, w.check_id, c.uuid, coalesce(nullif(c.name, ''), c.uuid::text) AS label, c.tags,
+  ${microsOf('w.gap_from')} AS gapFrom, ${microsOf('w.gap_until')} AS gapUntil, ${microsOf('w.next_at')} AS nextAt,
+  ${microsOf('w.expected_at')} AS expectedAt, p.id AS projectId, p.uuid AS projectUuid, p.notify_unknown AS isWanted,
+  r.policy_id`)
 
 /**
  * Waits until two minutes after the first extension in the project. Skips checks whose next ping is expected within

@@ -83,17 +83,10 @@ interface ProofRow extends Omit<Proof, 'shards' | 'isClean' | 'isClosed'> {
   since: Micros
 }
 
-const PROOF_COLUMNS = columns<ProofRow>({
-  kind: 'kind',
-  instance: 'instance',
-  from: microsOf('from_at'),
-  until: microsOf('until_at'),
-  shards: 'shards::text',
-  isClean: "coalesce(ended IN ('clean', 'closed'), false)",
-  isClosed: "coalesce(ended = 'closed', false)",
-  now: microsOf('clock.at'),
-  since: microsOf('clock.since'),
-})
+const PROOF_COLUMNS = columns<ProofRow>()(`
+  kind, instance, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, shards::text AS shards,
+  coalesce(ended IN ('clean', 'closed'), false) AS isClean, coalesce(ended = 'closed', false) AS isClosed,
+  ${microsOf('clock.at')} AS now, ${microsOf('clock.since')} AS since`)
 
 export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros; proofs: Proof[] }> {
   const rows = await query(

@@ -12,11 +12,9 @@ export interface OpenUnknown {
   reason: 'GAP' | 'REFUSED_PING'
 }
 
-const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>({
-  expectedAt: microsOf("(u.expected_at - c.grace_seconds * interval '1 second')"),
-  nextAt: microsOf('u.next_at'),
-  reason: 'u.reason',
-})
+const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>()(`
+  ${microsOf("(u.expected_at - c.grace_seconds * interval '1 second')")} AS expectedAt,
+  ${microsOf('u.next_at')} AS nextAt, u.reason`)
 
 export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
   const [found] = await query(

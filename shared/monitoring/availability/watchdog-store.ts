@@ -35,11 +35,8 @@ export async function recordUnfed(db: Knex, problem: string): Promise<void> {
   )
 }
 
-const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: string | null }>({
-  now: microsOf('now()'),
-  fedAt: microsOf('watchdog_fed_at'),
-  problem: 'watchdog_problem',
-})
+const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: string | null }>()(`
+  ${microsOf('now()')} AS now, ${microsOf('watchdog_fed_at')} AS fedAt, watchdog_problem AS problem`)
 
 /** `fedAt` is null if it never answered; `problem` is the error since. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {

@@ -111,14 +111,9 @@ export const DUE = typed`
         WHERE next_check_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
         ORDER BY next_check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
 
-const SWEPT_COLUMNS = columns<OutboxRow & SweptRow>({
-  id: 'sent.id',
-  messageId: 'sent.message_id',
-  message: 'sent.message',
-  payload: 'sent.payload',
-  settled: 'counted.settled',
-  down: '(SELECT json_agg(check_id) FROM recorded)',
-})
+const SWEPT_COLUMNS = columns<OutboxRow & SweptRow>()(`
+  sent.id, sent.message_id, sent.message, sent.payload, counted.settled,
+  (SELECT json_agg(check_id) FROM recorded) AS down`)
 
 /** Steps 2 to 5. @param values ids, before (microseconds), name of the message, time until it is sent again */
 export const TAKE_DOWN = typed`

@@ -33,9 +33,8 @@ const ASSIGNED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
               WHERE check_integrations.check_id = checks.id), '{}')`,
 })
 
-const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
-  integrationIds: "COALESCE(assigned.ids, '{}')",
-})
+const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>()(`
+  COALESCE(assigned.ids, '{}') AS integrationIds`)
 
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project is faster than one lookup per check.

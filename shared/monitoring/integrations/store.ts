@@ -18,18 +18,9 @@ export interface StoredIntegration extends ListedIntegration {
   isEmailVerified: boolean
 }
 
-const COLUMNS = columns<StoredIntegration>({
-  id: 'id',
-  uuid: 'uuid',
-  projectId: 'project_id',
-  kind: 'kind',
-  name: 'name',
-  sealedConfig: 'sealed_config',
-  disabledAt: 'disabled_at',
-  lastNotifyAt: 'last_notify_at',
-  lastError: 'last_error',
-  isEmailVerified: 'email_verified',
-})
+const COLUMNS = columns<StoredIntegration>()(`
+  id, uuid, project_id, kind, name, sealed_config, disabled_at, last_notify_at, last_error,
+  email_verified AS isEmailVerified`)
 
 /** In the order of creation; includes disabled ones. */
 export async function listIntegrations(db: Knex, projectId: number): Promise<StoredIntegration[]> {
@@ -142,20 +133,9 @@ export interface ListedNotification {
   size: number
 }
 
-const LISTED_NOTIFICATION_COLUMNS = columns<ListedNotification>({
-  id: 'n.id',
-  checkUuid: 'c.uuid',
-  checkStatus: 'n.check_status',
-  state: 'n.state',
-  error: 'n.error',
-  attempts: 'n.attempts',
-  createdAt: 'n.created_at',
-  nextAttemptAt: 'n.next_attempt_at',
-  finishedAt: 'n.finished_at',
-  what: 'n.what',
-  incident: 'n.incident_id',
-  size: 'coalesce(b.size, 1)',
-})
+const LISTED_NOTIFICATION_COLUMNS = columns<ListedNotification>()(`
+  n.id, c.uuid AS checkUuid, n.check_status, n.state, n.error, n.attempts, n.created_at, n.next_attempt_at,
+  n.finished_at, n.what, n.incident_id AS incident, coalesce(b.size, 1) AS size`)
 
 export async function listNotifications(db: Knex, integrationId: number, limit: number): Promise<ListedNotification[]> {
   return await query(

@@ -15,13 +15,10 @@ export interface UptimeSubject {
   oldest: StoredStatus
 }
 
-const UPTIME_SUBJECT_COLUMNS = columns<UptimeSubject>({
-  uuid: 'c.uuid',
-  tags: 'c.tags',
-  createdAt: microsOf('c.created_at'),
-  before: `(SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')} ORDER BY id DESC LIMIT 1)`,
-  oldest: 'COALESCE((SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status)',
-})
+const UPTIME_SUBJECT_COLUMNS = columns<UptimeSubject>()(`
+  c.uuid, c.tags, ${microsOf('c.created_at')} AS createdAt,
+  (SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')} ORDER BY id DESC LIMIT 1) AS before,
+  COALESCE((SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) AS oldest`)
 
 export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): Promise<UptimeSubject | null> {
   const [row] = await query(db, typed`SELECT ${UPTIME_SUBJECT_COLUMNS} FROM checks c WHERE c.id = ?`, [at, checkId])
@@ -32,11 +29,8 @@ export async function listUnknown(db: Knex, checkId: number, from: Micros, until
   return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
 }
 
-const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
-  checkId: 'check_id',
-  from: microsOf('from_at'),
-  until: `COALESCE(${microsOf('until_at')}, ?::bigint)`,
-})
+const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>()(`
+  check_id, ${microsOf('from_at')} AS from, COALESCE(${microsOf('until_at')}, ?::bigint) AS until`)
 
 export async function listUnknownOfChecks(
   db: Knex,

@@ -19,22 +19,9 @@ interface Row extends Omit<StoredWindow, 'time'> {
   cuts: WindowTime[]
 }
 
-const COLUMNS = columns<Row>({
-  id: 'id',
-  uuid: 'uuid',
-  projectId: 'project_id',
-  name: 'name',
-  match: 'match',
-  checks: 'checks::text[]',
-  starts: microsOf('starts_at'),
-  ends: microsOf('ends_at'),
-  every: 'every',
-  for: 'for_seconds',
-  tz: 'tz',
-  cuts: 'cuts',
-  uptime: 'uptime',
-  shown: 'shown',
-})
+const COLUMNS = columns<Row>()(`
+  id, uuid, project_id, name, match, checks::text[] AS checks, ${microsOf('starts_at')} AS starts,
+  ${microsOf('ends_at')} AS ends, every, for_seconds AS for, tz, cuts, uptime, shown`)
 
 function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): StoredWindow {
   if (every === null) return { ...row, time: { starts: starts ?? 0, ends: ends ?? 0 } }

@@ -13,12 +13,8 @@ export interface ImportedSource {
   settings: Documented
 }
 
-const SOURCE_COLUMNS = columns<ImportedSource>({
-  uuid: 'checks.uuid',
-  name: 'checks.name',
-  key: 'import_sources.key',
-  settings: 'import_sources.settings',
-})
+const SOURCE_COLUMNS = columns<ImportedSource>()(`
+  checks.uuid, checks.name, import_sources.key, import_sources.settings`)
 
 export async function listSources(db: Knex, projectId: number, source: Source): Promise<ImportedSource[]> {
   return await query(
@@ -75,15 +71,9 @@ export interface ArrivedCheck {
   isWatched: boolean
 }
 
-const ARRIVED_COLUMNS = columns<ArrivedCheck>({
-  id: 'checks.id',
-  uuid: 'checks.uuid',
-  name: 'checks.name',
-  source: 'import_sources.source',
-  status: 'checks.status',
-  isHeard: 'checks.n_pings > 0',
-  isWatched: 'checks.expected_from IS NOT NULL',
-})
+const ARRIVED_COLUMNS = columns<ArrivedCheck>()(`
+  checks.id, checks.uuid, checks.name, import_sources.source, checks.status, checks.n_pings > 0 AS isHeard,
+  checks.expected_from IS NOT NULL AS isWatched`)
 
 /** Returns the imported checks of a project in the order of their creation. */
 export async function listArrived(db: Knex, projectId: number): Promise<ArrivedCheck[]> {

@@ -43,21 +43,10 @@ const IS_OVERTAKEN = `(n.what <> 'test' AND (
     OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
       SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
 
-const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>({
-  id: 'n.id',
-  integrationId: 'n.integration_id',
-  checkId: 'n.check_id',
-  flipId: 'n.flip_id',
-  status: 'n.check_status',
-  attempt: 'n.attempts',
-  what: 'n.what',
-  incidentId: 'n.incident_id',
-  entry: 'n.entry',
-  detail: 'n.detail',
-  summary: "n.detail->'summary'",
-  hasOlder: HAS_OLDER,
-  isOvertaken: IS_OVERTAKEN,
-})
+const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>()(`
+  n.id, n.integration_id, n.check_id, n.flip_id, n.check_status AS status, n.attempts AS attempt, n.what,
+  n.incident_id, n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS hasOlder,
+  ${IS_OVERTAKEN} AS isOvertaken`)
 
 /**
  * Returns one entry per id, in order: null if it is not due, claimed by another process, ended, or a repeated id. The

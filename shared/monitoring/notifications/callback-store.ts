@@ -52,11 +52,8 @@ export async function recordLateFailure(
   return { isKnown: true, isDisabledNow: disables && before?.isEnabled === true }
 }
 
-const FAILED_COLUMNS = columns<{ id: string; integrationId: number; error: string }>({
-  id: 'n.id',
-  integrationId: 'n.integration_id',
-  error: 'n.error',
-})
+const FAILED_COLUMNS = columns<{ id: string; integrationId: number; error: string }>()(`
+  n.id, n.integration_id, n.error`)
 
 export async function disabledBy(
   db: Knex,

@@ -14,14 +14,8 @@ export interface ExplainedFlip {
   isProcessed: boolean
 }
 
-const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>({
-  id: 'id',
-  at: microsOf('at'),
-  from: 'from_status',
-  to: 'to_status',
-  reason: 'reason',
-  isProcessed: 'processed_at IS NOT NULL',
-})
+const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>()(`
+  id, ${microsOf('at')} AS at, from_status AS from, to_status AS to, reason, processed_at IS NOT NULL AS isProcessed`)
 
 export async function flipToExplain(db: Knex, checkId: number, until: Micros | null): Promise<ExplainedFlip | null> {
   const [flip] = await query(
@@ -48,18 +42,9 @@ export interface NotifiedIntegration {
   finishedAt: Date | null
 }
 
-const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>({
-  uuid: 'c.uuid',
-  kind: 'c.kind',
-  name: 'c.name',
-  isDisabled: 'c.disabled_at IS NOT NULL',
-  isAssigned: 'a.check_id IS NOT NULL',
-  state: 'n.state',
-  error: 'n.error',
-  attempts: 'n.attempts',
-  nextAttemptAt: 'n.next_attempt_at',
-  finishedAt: 'n.finished_at',
-})
+const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>()(`
+  c.uuid, c.kind, c.name, c.disabled_at IS NOT NULL AS isDisabled, a.check_id IS NOT NULL AS isAssigned, n.state,
+  n.error, n.attempts, n.next_attempt_at, n.finished_at`)
 
 /** Includes integrations that were notified, and those that a decision names; in the order of creation. */
 export async function integrationsNotifiedOf(

@@ -13,10 +13,8 @@ export interface Reservation {
   month: Micros
 }
 
-const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>({
-  taken: 'count(*)',
-  has: 'coalesce(bool_or(notification_id = ?), false)',
-})
+const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>()(`
+  count(*) AS taken, coalesce(bool_or(notification_id = ?), false) AS has`)
 
 /** Never exceeds `limit` concurrently. Deletions do not release a reservation. False if the limit is reached. */
 export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
@@ -59,11 +57,8 @@ export async function releaseMonthly(
   )
 }
 
-const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; taken: number }>({
-  projectId: 'p.id',
-  meter: 's.meter',
-  taken: 'count(*)',
-})
+const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; taken: number }>()(`
+  p.id AS projectId, s.meter, count(*) AS taken`)
 
 export async function monthlyUsage(
   db: Knex,

@@ -16,18 +16,9 @@ export interface IntegrationForSending {
   projectName: string
 }
 
-const INTEGRATIONS_COLUMNS = columns<IntegrationForSending & { id: number }>({
-  id: 'c.id',
-  uuid: 'c.uuid',
-  kind: 'c.kind',
-  name: 'c.name',
-  sealedConfig: 'c.sealed_config',
-  isEmailVerified: 'c.email_verified',
-  organisationId: 'p.organisation_id',
-  projectId: 'p.id',
-  projectUuid: 'p.uuid',
-  projectName: 'p.name',
-})
+const INTEGRATIONS_COLUMNS = columns<IntegrationForSending & { id: number }>()(`
+  c.id, c.uuid, c.kind, c.name, c.sealed_config, c.email_verified AS isEmailVerified, p.organisation_id,
+  p.id AS projectId, p.uuid AS projectUuid, p.name AS projectName`)
 
 /** In the order of the ids; null for deleted ones. */
 export async function integrationsForSending(
@@ -52,13 +43,8 @@ export interface FlipForSending {
   downSince: Micros | null
 }
 
-const FLIPS_COLUMNS = columns<FlipForSending & { id: number }>({
-  id: 'f.id',
-  at: microsOf('f.at'),
-  reason: 'f.reason',
-  checkId: 'f.check_id',
-  downSince: 'before.at',
-})
+const FLIPS_COLUMNS = columns<FlipForSending & { id: number }>()(`
+  f.id, ${microsOf('f.at')} AS at, f.reason, f.check_id, before.at AS downSince`)
 
 /** In the order of the ids; null for deleted ones. */
 export async function flipsForSending(db: Knex, flipIds: readonly number[]): Promise<(FlipForSending | null)[]> {
@@ -76,17 +62,8 @@ export async function flipsForSending(db: Knex, flipIds: readonly number[]): Pro
 }
 
 const PLACE_COLUMNS = columns<{ place: number }>({ place: 't.place' })
-const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>({
-  n: 'n',
-  type: 'type',
-  at: microsOf('at'),
-  scheme: 'scheme',
-  remoteAddr: 'remote_addr',
-  method: 'method',
-  ua: 'ua',
-  exitStatus: 'exit_status',
-  body: 'body',
-})
+const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>()(`
+  n, type, ${microsOf('at')} AS at, scheme, remote_addr, method, ua, exit_status, body`)
 
 /** Not later than an instant, so that a message shows no ping after the deadline. In the order of the arguments. */
 export async function lastPingsUntil(
@@ -113,14 +90,9 @@ export interface IncidentForSending {
   reason: FlipReason
 }
 
-const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>({
-  id: 'i.id',
-  checkId: 'i.check_id',
-  severity: 'i.severity',
-  downAt: microsOf('i.down_at'),
-  upAt: microsOf('coalesce(i.resolved_at, i.up_at)'),
-  reason: "coalesce(flip.reason, '')",
-})
+const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>()(`
+  i.id, i.check_id, i.severity, ${microsOf('i.down_at')} AS downAt,
+  ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS upAt, coalesce(flip.reason, '') AS reason`)
 
 export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
   const rows = await query(

@@ -12,10 +12,9 @@ export interface Attention {
   gap: ListedGap | null
 }
 
-const ATTENTION_COLUMNS = columns<Omit<Attention, 'gap'>>({
-  down: "(SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down')",
-  failing: "(SELECT count(*) FROM integrations WHERE project_id = ? AND last_error <> '')",
-})
+const ATTENTION_COLUMNS = columns<Omit<Attention, 'gap'>>()(`
+  (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
+  (SELECT count(*) FROM integrations WHERE project_id = ? AND last_error <> '') AS failing`)
 
 export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
   const [rows, gap] = await Promise.all([

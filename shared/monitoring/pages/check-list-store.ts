@@ -238,10 +238,8 @@ interface Prepared {
 }
 
 const QUIET_COLUMNS = (windows: Prepared, acks: Prepared) =>
-  columns<QuietCounts>({
-    maintenance: `count(*) FILTER (WHERE ${windows.sql})`,
-    acknowledged: `count(*) FILTER (WHERE ${acks.sql})`,
-  })
+  columns<QuietCounts>()(`
+    count(*) FILTER (WHERE ${windows.sql}) AS maintenance, count(*) FILTER (WHERE ${acks.sql}) AS acknowledged`)
 
 /** Counts the checks of a project that send no alerts at the moment. */
 export async function countQuiet(db: Knex, projectId: number, open: readonly OpenWindow[]): Promise<QuietCounts> {
@@ -254,11 +252,8 @@ export async function countQuiet(db: Knex, projectId: number, open: readonly Ope
   return rows[0] ?? { maintenance: 0, acknowledged: 0 }
 }
 
-const ACKNOWLEDGEMENT_COLUMNS = columns<Acknowledgement & { checkId: number }>({
-  checkId: 'i.check_id',
-  by: "coalesce(i.ack_by, '')",
-  until: microsOf('i.ack_until'),
-})
+const ACKNOWLEDGEMENT_COLUMNS = columns<Acknowledgement & { checkId: number }>()(`
+  i.check_id, coalesce(i.ack_by, '') AS by, ${microsOf('i.ack_until')} AS until`)
 
 /** Returns the acknowledgements of open incidents of these checks, by check id. */
 export async function acknowledgementsOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Acknowledgement>> {

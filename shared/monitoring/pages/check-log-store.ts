@@ -45,31 +45,11 @@ export interface LogEntry extends LogCursor {
   until: Micros | null
 }
 
-const LOG_ENTRY_COLUMNS = columns<LogEntry>({
-  at: microsOf('at'),
-  kind: 'kind',
-  id: 'id',
-  type: 'type',
-  scheme: 'scheme',
-  method: 'method',
-  remoteAddr: '"remoteAddr"',
-  ua: 'ua',
-  rid: 'rid',
-  exitStatus: '"exitStatus"',
-  ignored: 'ignored',
-  hasBody: '"hasBody"',
-  head: 'head',
-  subject: 'subject',
-  fromStatus: '"fromStatus"',
-  toStatus: '"toStatus"',
-  reason: 'reason',
-  integrationName: '"integrationName"',
-  integrationKind: '"integrationKind"',
-  integrationUuid: '"integrationUuid"',
-  state: 'state',
-  error: 'error',
-  until: microsOf('"until"'),
-})
+const LOG_ENTRY_COLUMNS = columns<LogEntry>()(`
+  ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr" AS remoteAddr, ua, rid,
+  "exitStatus" AS exitStatus, ignored, "hasBody" AS hasBody, head, subject, "fromStatus" AS fromStatus,
+  "toStatus" AS toStatus, reason, "integrationName" AS integrationName, "integrationKind" AS integrationKind,
+  "integrationUuid" AS integrationUuid, state, error, ${microsOf('"until"')} AS until`)
 
 /**
  * Newest first. Each source reads at most a page, so a page costs three index scans and one of the gaps.
@@ -167,20 +147,9 @@ export interface PingDetails {
 /** Pages show this beginning of a body; the rest can be downloaded. */
 const SHOWN_BODY_BYTES = 256 * 1024
 
-const PING_DETAILS_COLUMNS = columns<PingDetails>({
-  n: 'n',
-  type: 'type',
-  at: microsOf('at'),
-  scheme: 'scheme',
-  method: 'method',
-  remoteAddr: 'remote_addr',
-  ua: 'ua',
-  rid: 'rid',
-  exitStatus: 'exit_status',
-  ignored: 'ignored',
-  body: 'substring(body FROM 1 FOR ?::int)',
-  bodyBytes: 'coalesce(octet_length(body), 0)',
-})
+const PING_DETAILS_COLUMNS = columns<PingDetails>()(`
+  n, type, ${microsOf('at')} AS at, scheme, method, remote_addr, ua, rid, exit_status, ignored,
+  substring(body FROM 1 FOR ?::int) AS body, coalesce(octet_length(body), 0) AS bodyBytes`)
 
 /** Returns a ping with the beginning of its body; null if it is not stored. */
 export async function findPing(db: Knex, table: PingTable, checkId: number, n: number): Promise<PingDetails | null> {
@@ -200,13 +169,8 @@ export interface NotifiedMessage {
   error: string
 }
 
-const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>({
-  integrationUuid: 'c.uuid',
-  integrationName: 'c.name',
-  integrationKind: 'c.kind',
-  state: 'n.state',
-  error: 'n.error',
-})
+const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>()(`
+  c.uuid AS integrationUuid, c.name AS integrationName, c.kind AS integrationKind, n.state, n.error`)
 
 /** Newest of each integration. */
 export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {

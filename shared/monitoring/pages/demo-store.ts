@@ -148,11 +148,7 @@ async function insertPings(
   )
 }
 
-const EMPTY_PROJECT_COLUMNS = columns<Pick<Project, 'id' | 'name' | 'organisationId'>>({
-  id: 'id',
-  name: 'name',
-  organisationId: 'organisation_id',
-})
+const EMPTY_PROJECT_COLUMNS = columns<Pick<Project, 'id' | 'name' | 'organisationId'>>()('id, name, organisation_id')
 
 /** Returns `taken` if the database contains checks, and null without a project. */
 export async function findEmptyProject(

@@ -19,11 +19,8 @@ interface RecentMessages {
   lastSentAt: Date | null
 }
 
-const RECENT_MESSAGES_COLUMNS = columns<RecentMessages & { id: number }>({
-  id: 'c.id',
-  states: 'r.states',
-  lastSentAt: 'r."lastSentAt"',
-})
+const RECENT_MESSAGES_COLUMNS = columns<RecentMessages & { id: number }>()(`
+  c.id, r.states, r."lastSentAt" AS lastSentAt`)
 
 /** Keyed by integration id, with at most `limit` messages of each; omits integrations without messages. */
 export async function recentMessages(db: Knex, projectId: number, limit: number): Promise<Map<number, RecentMessages>> {
@@ -127,15 +124,7 @@ const INTEGRATION_COLUMNS = columns<{
   name: string
   kind: string
   sealedConfig: string
-}>({
-  id: 'c.id',
-  uuid: 'c.uuid',
-  projectId: 'c.project_id',
-  projectName: 'p.name',
-  name: 'c.name',
-  kind: 'c.kind',
-  sealedConfig: 'c.sealed_config',
-})
+}>()('c.id, c.uuid, c.project_id, p.name AS projectName, c.name, c.kind, c.sealed_config')
 
 export async function findIntegrationByUuid(
   db: Knex,

@@ -11,13 +11,8 @@ export interface CheckFlip extends Flip {
 /** Per check: ten a day for the displayed time. */
 const MAX_FLIPS = 1_000
 
-const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
-  checkId: 'f.check_id',
-  at: microsOf('f.at'),
-  from: 'f.from_status',
-  to: 'f.to_status',
-  reason: 'f.reason',
-})
+const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>()(`
+  f.check_id, ${microsOf('f.at')} AS at, f.from_status AS from, f.to_status AS to, f.reason`)
 
 export async function listFlipsOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, CheckFlip[]>> {
   const rows = await query(

@@ -15,13 +15,8 @@ export interface StatusNote {
 /** The next note deletes the oldest. */
 export const MAX_NOTES = 100
 
-const COLUMNS = columns<StatusNote>({
-  uuid: 'uuid',
-  title: 'title',
-  text: 'body',
-  at: microsOf('at'),
-  endedAt: microsOf('ended_at'),
-})
+const COLUMNS = columns<StatusNote>()(`
+  uuid, title, body AS text, ${microsOf('at')} AS at, ${microsOf('ended_at')} AS endedAt`)
 
 export async function listStatusNotes(db: Knex, projectId: number): Promise<StatusNote[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`, [

@@ -16,15 +16,7 @@ export interface StatusPage {
   logoMark: string | null
 }
 
-const COLUMNS = columns<StatusPage>({
-  projectId: 'project_id',
-  token: 'token',
-  title: 'title',
-  tags: 'tags',
-  intro: 'intro',
-  isGrouped: 'is_grouped',
-  logoMark: 'logo_mark',
-})
+const COLUMNS = columns<StatusPage>()('project_id, token, title, tags, intro, is_grouped, logo_mark')
 
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])

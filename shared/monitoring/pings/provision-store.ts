@@ -17,11 +17,8 @@ export type Provisioned =
   | { outcome: 'ambiguous' }
   | { outcome: 'refused' }
 
-const PROJECT_COLUMNS = columns<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>({
-  id: 'id',
-  checkLimit: 'check_limit',
-  provisioning: 'provisioning',
-})
+const PROJECT_COLUMNS = columns<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>()(`
+  id, check_limit, provisioning`)
 
 /**
  * A ping by slug with `create=1` creates a check with the defaults and all integrations, unless project or query set

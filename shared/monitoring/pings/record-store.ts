@@ -70,10 +70,8 @@ function keysOf(streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[]): [
   return [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
 }
 
-const WRITER_COLUMNS = columns<Writer>({
-  xid: 'pg_current_xact_id()::text::bigint',
-  server: microsOf('pg_postmaster_start_time()'),
-})
+const WRITER_COLUMNS = columns<Writer>()(`
+  pg_current_xact_id()::text::bigint AS xid, ${microsOf('pg_postmaster_start_time()')} AS server`)
 
 const POSITION_COLUMNS = columns<StreamPosition>({ stream: 'stream', shard: 'shard', lastSeq: 'last_seq' })
 

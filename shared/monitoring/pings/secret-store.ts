@@ -32,10 +32,8 @@ export async function deletePingSecret(tx: Knex, checkId: number): Promise<void>
   await execute(tx, 'DELETE FROM check_secrets WHERE check_id = ?', [checkId])
 }
 
-const SECRET_REFUSALS_COLUMNS = columns<{ hour: Micros; count: number }>({
-  hour: microsOf("date_trunc('hour', minute)"),
-  count: 'sum(count)::bigint',
-})
+const SECRET_REFUSALS_COLUMNS = columns<{ hour: Micros; count: number }>()(`
+  ${microsOf("date_trunc('hour', minute)")} AS hour, sum(count)::bigint AS count`)
 
 /** Per hour of the last days, newest first. */
 export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour: Micros; count: number }[]> {

@@ -8,17 +8,8 @@ import type { LookBack, LookBackAnswer } from './durations.ts'
 
 const AT = microsOf('pings.at')
 
-export const RECORDED_PING_COLUMNS = columns<RecordedPing>({
-  n: 'n',
-  type: 'type',
-  at: AT,
-  scheme: 'scheme',
-  remoteAddr: 'remote_addr',
-  method: 'method',
-  ua: 'ua',
-  rid: 'rid',
-  hasBody: 'COALESCE(octet_length(body), 0) > 0',
-})
+export const RECORDED_PING_COLUMNS = columns<RecordedPing>()(`
+  n, type, ${AT} AS at, scheme, remote_addr, method, ua, rid, COALESCE(octet_length(body), 0) > 0 AS hasBody`)
 
 /** Newest first. `afterN` is the highest number that is no longer shown. */
 export async function listPings(db: Knex, checkId: number, afterN: number, limit: number): Promise<RecordedPing[]> {
@@ -32,12 +23,7 @@ export async function listPings(db: Knex, checkId: number, afterN: number, limit
 
 type LookBackRow = { requested: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)
 
-const LOOK_BACK_COLUMNS = columns<LookBackRow>({
-  requested: 'requested.n',
-  n: 'found.n',
-  type: 'found.type',
-  at: 'found.at',
-})
+const LOOK_BACK_COLUMNS = columns<LookBackRow>()('requested.n AS requested, found.n, found.type, found.at')
 
 /** Returns per finish the newest earlier ping of its run (durations.ts). */
 export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {

@@ -7,11 +7,8 @@ export interface ProjectCounts {
   down: number
 }
 
-const PROJECT_COUNTS_COLUMNS = columns<ProjectCounts>({
-  projectId: 'project_id',
-  checks: 'count(*)',
-  down: "count(*) FILTER (WHERE status = 'down')",
-})
+const PROJECT_COUNTS_COLUMNS = columns<ProjectCounts>()(`
+  project_id, count(*) AS checks, count(*) FILTER (WHERE status = 'down') AS down`)
 
 export async function countByProject(db: Knex, projectIds: readonly number[]): Promise<ProjectCounts[]> {
   return await query(

@@ -9,17 +9,9 @@ export interface MemberProject extends Project {
   role: Role
 }
 
-const MEMBER_PROJECT_COLUMNS = columns<MemberProject>({
-  id: 'p.id',
-  uuid: 'p.uuid',
-  organisationId: 'p.organisation_id',
-  name: 'p.name',
-  badgeKey: 'p.badge_key',
-  checkLimit: 'p.check_limit',
-  organisationUuid: 'o.uuid',
-  organisationName: 'o.name',
-  role: 'm.role',
-})
+const MEMBER_PROJECT_COLUMNS = columns<MemberProject>()(`
+  p.id, p.uuid, p.organisation_id, p.name, p.badge_key, p.check_limit, o.uuid AS organisationUuid,
+  o.name AS organisationName, m.role`)
 
 export async function listProjectsOf(db: Knex, userId: number): Promise<MemberProject[]> {
   return await query(

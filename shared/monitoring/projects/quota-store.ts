@@ -31,13 +31,8 @@ export interface DueNotice {
   owners: string[]
 }
 
-const DUE_NOTICE_COLUMNS = columns<DueNotice>({
-  projectId: 'q.project_id',
-  projectUuid: 'p.uuid',
-  projectName: 'p.name',
-  checkLimit: 'q.check_limit',
-  owners: 'owners.emails',
-})
+const DUE_NOTICE_COLUMNS = columns<DueNotice>()(`
+  q.project_id, p.uuid AS projectUuid, p.name AS projectName, q.check_limit, owners.emails AS owners`)
 
 /** Claims each notice once; its project must have an owner. */
 export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {

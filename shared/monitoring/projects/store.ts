@@ -22,20 +22,12 @@ export interface ProjectKey {
   project: Project
 }
 
-const PROJECT_COLUMNS = columns<Project>({
-  id: 'projects.id',
-  uuid: 'projects.uuid',
-  organisationId: 'projects.organisation_id',
-  name: 'projects.name',
-  badgeKey: 'projects.badge_key',
-  checkLimit: 'projects.check_limit',
-})
+const PROJECT_COLUMNS = columns<Project>()(`
+  projects.id, projects.uuid, projects.organisation_id, projects.name, projects.badge_key, projects.check_limit`)
 
-const PROJECT_KEY_COLUMNS = columns<Omit<ProjectKey, 'project'>>({
-  keyId: 'project_keys.id',
-  kind: 'project_keys.kind',
-  label: "CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END",
-})
+const PROJECT_KEY_COLUMNS = columns<Omit<ProjectKey, 'project'>>()(`
+  project_keys.id AS keyId, project_keys.kind,
+  CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END AS label`)
 
 /** Returns null if the key is unknown or revoked. `digests` use every secret key in use. */
 export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
@@ -128,11 +120,7 @@ interface KeyOwner {
   isRevoked: boolean
 }
 
-const KEY_OWNER_COLUMNS = columns<KeyOwner>({
-  projectId: 'project_id',
-  kind: 'kind',
-  isRevoked: 'revoked_at IS NOT NULL',
-})
+const KEY_OWNER_COLUMNS = columns<KeyOwner>()('project_id, kind, revoked_at IS NOT NULL AS isRevoked')
 
 /** Returns the project that has or had a key, or null. @param digests of the key, by every current SECRET_KEY */
 export async function findKeyOwner(db: Knex, digests: readonly Buffer[]): Promise<KeyOwner | null> {
@@ -156,16 +144,7 @@ export interface ListedKey {
   sealed: string | null
 }
 
-const LISTED_KEY_COLUMNS = columns<ListedKey>({
-  id: 'id',
-  kind: 'kind',
-  prefix: 'prefix',
-  name: 'name',
-  createdAt: 'created_at',
-  createdBy: 'created_by',
-  lastUsedAt: 'last_used_at',
-  sealed: 'sealed',
-})
+const LISTED_KEY_COLUMNS = columns<ListedKey>()('id, kind, prefix, name, created_at, created_by, last_used_at, sealed')
 
 /** Omits revoked keys; oldest first. */
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {

@@ -38,14 +38,8 @@ export interface DuePerson extends ReportSettings {
   dueAt: Micros
 }
 
-const PERSON_COLUMNS = columns<Omit<DuePerson, 'dueAt'>>({
-  userId: 'u.id',
-  uuid: 'u.uuid',
-  email: 'u.email',
-  report: 'r.report',
-  reminder: 'r.reminder',
-  tz: 'r.tz',
-})
+const PERSON_COLUMNS = columns<Omit<DuePerson, 'dueAt'>>()(`
+  u.id AS userId, u.uuid, u.email, r.report, r.reminder, r.tz`)
 
 const DUE_AT_COLUMNS = {
   report_at: columns<Pick<DuePerson, 'dueAt'>>({ dueAt: microsOf('r.report_at') }),
@@ -104,14 +98,8 @@ export async function claimMailOf(
   )
 }
 
-const DOWN_CHECK_COLUMNS = columns<DownCheck>({
-  uuid: 'c.uuid',
-  name: 'c.name',
-  tags: 'c.tags',
-  projectId: 'p.id',
-  projectName: 'p.name',
-  downAt: microsOf('i.down_at'),
-})
+const DOWN_CHECK_COLUMNS = columns<DownCheck>()(`
+  c.uuid, c.name, c.tags, p.id AS projectId, p.name AS projectName, ${microsOf('i.down_at')} AS downAt`)
 
 /** Not acknowledged; the longest outage first. */
 export async function downChecksOf(db: Knex, projectIds: readonly number[]): Promise<DownCheck[]> {
@@ -162,12 +150,8 @@ export async function projectReports(
   return await query(db, REPORTS, [projectIds, from, until, JSON.stringify(excluded)])
 }
 
-const EXCLUDED_TIMES_COLUMNS = columns<{ id: number; uuid: string; tags: string; projectId: number }>({
-  id: 'id',
-  uuid: 'uuid',
-  tags: 'tags',
-  projectId: 'project_id',
-})
+const EXCLUDED_TIMES_COLUMNS = columns<{ id: number; uuid: string; tags: string; projectId: number }>()(`
+  id, uuid, tags, project_id`)
 
 /** See docs/spec/alerting.md#maintenance-windows. */
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {

@@ -77,10 +77,7 @@ export interface Depended {
   tags: readonly string[]
 }
 
-const CHILDREN_COLUMNS = columns<{ place: number; count: number }>({
-  place: 'a.place',
-  count: 'count(DISTINCT n.uuid)',
-})
+const CHILDREN_COLUMNS = columns<{ place: number; count: number }>()('a.place, count(DISTINCT n.uuid) AS count')
 
 /** In the order of `checks`; counts checks that name it directly or by a tag. */
 export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {

@@ -3,17 +3,9 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Run, RunStats } from './run.ts'
 
-const RUN_COLUMNS = columns<Run>({
-  n: 'n',
-  rid: 'rid',
-  source: 'source',
-  startedAt: microsOf('started_at'),
-  finishedAt: microsOf('finished_at'),
-  duration: 'duration_us',
-  outcome: 'outcome',
-  deadline: microsOf('deadline'),
-  flags: 'flags',
-})
+const RUN_COLUMNS = columns<Run>()(`
+  n, rid, source, ${microsOf('started_at')} AS startedAt, ${microsOf('finished_at')} AS finishedAt,
+  duration_us AS duration, outcome, ${microsOf('deadline')} AS deadline, flags`)
 
 /** Newest first. `before` is a number, null for the newest. */
 export async function listRuns(db: Knex, checkId: number, before: number | null, limit: number): Promise<Run[]> {
@@ -25,15 +17,14 @@ export async function listRuns(db: Knex, checkId: number, before: number | null,
   )
 }
 
-const RUN_STATS_COLUMNS = columns<RunStats>({
-  count: 'count(*) FILTER (WHERE duration_us IS NOT NULL)',
-  p50: 'percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_us)',
-  p95: 'percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_us)',
-  p99: 'percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_us)',
-  missed: 'coalesce((SELECT missed FROM check_tallies WHERE check_id = ?), 0)',
-  streak: 'coalesce((SELECT streak FROM check_tallies WHERE check_id = ?), 0)',
-  open: "(SELECT count(*) FROM runs WHERE check_id = ? AND outcome = 'open')",
-})
+const RUN_STATS_COLUMNS = columns<RunStats>()(`
+  count(*) FILTER (WHERE duration_us IS NOT NULL) AS count,
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_us) AS p50,
+  percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_us) AS p95,
+  percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_us) AS p99,
+  coalesce((SELECT missed FROM check_tallies WHERE check_id = ?), 0) AS missed,
+  coalesce((SELECT streak FROM check_tallies WHERE check_id = ?), 0) AS streak,
+  (SELECT count(*) FROM runs WHERE check_id = ? AND outcome = 'open') AS open`)
 
 /** Uses the newest 200 measured successes. */
 export async function readRunStats(db: Knex, checkId: number): Promise<RunStats> {
@@ -57,15 +48,8 @@ export interface RunHistogram {
   seconds: number
 }
 
-const RUN_HISTOGRAM_COLUMNS = columns<RunHistogram>({
-  uuid: 'c.uuid',
-  name: 'c.name',
-  tags: 'c.tags',
-  missed: 't.missed',
-  buckets: 'array_to_json(t.buckets)',
-  measured: 't.measured',
-  seconds: 't.seconds',
-})
+const RUN_HISTOGRAM_COLUMNS = columns<RunHistogram>()(`
+  c.uuid, c.name, c.tags, t.missed, array_to_json(t.buckets) AS buckets, t.measured, t.seconds`)
 
 export async function runHistograms(db: Knex, projectId: number): Promise<RunHistogram[]> {
   return await query(
@@ -99,12 +83,7 @@ export interface AbandonedNotice {
   owners: string[]
 }
 
-const ABANDONED_NOTICE_COLUMNS = columns<AbandonedNotice>({
-  checkId: 't.check_id',
-  uuid: 'due.uuid',
-  name: 'due.name',
-  owners: 'due.owners',
-})
+const ABANDONED_NOTICE_COLUMNS = columns<AbandonedNotice>()('t.check_id, due.uuid, due.name, due.owners')
 
 /** Claims each check at most once a day. */
 export async function claimAbandonedNotices(db: Knex): Promise<AbandonedNotice[]> {

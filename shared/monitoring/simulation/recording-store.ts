@@ -15,15 +15,7 @@ interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
 
 const NODES_ABOVE_COLUMNS = columns<
   Omit<RecordedNode, 'parents' | 'mode'> & { parents: Parent[] | null; mode: ParentsMode | null }
->({
-  id: 'c.id',
-  uuid: 'c.uuid',
-  name: 'c.name',
-  tags: 'c.tags',
-  graceSeconds: 'c.grace_seconds',
-  parents: 'r.parents',
-  mode: 'r.parents_mode',
-})
+>()('c.id, c.uuid, c.name, c.tags, c.grace_seconds, r.parents, r.parents_mode AS mode')
 
 /** Nearest first. */
 export async function nodesAbove(
@@ -58,12 +50,8 @@ export interface RecordedOutage {
   until: Micros | null
 }
 
-const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>({
-  tags: 'c.tags',
-  policyId: 'r.policy_id',
-  from: microsOf('i.down_at'),
-  until: microsOf('i.resolved_at'),
-})
+const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>()(`
+  c.tags, r.policy_id, ${microsOf('i.down_at')} AS from, ${microsOf('i.resolved_at')} AS until`)
 
 export async function outagesBeside(
   db: Knex,

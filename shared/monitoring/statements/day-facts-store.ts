@@ -54,10 +54,8 @@ function settingsOf({ kind, timeout, grace, schedule, tz }: CheckRow): Record<st
   return kind === 'simple' ? { timeout, grace } : { schedule, tz, grace }
 }
 
-const GAPS_COLUMNS = columns<{ from: Micros; until: Micros | null }>({
-  from: microsOf('from_at'),
-  until: microsOf('until_at'),
-})
+const GAPS_COLUMNS = columns<{ from: Micros; until: Micros | null }>()(`
+  ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until`)
 
 /** Merges gaps over listeners and shards. */
 export async function gapsOfDay(db: Knex, date: string): Promise<[string, string | null][]> {
@@ -94,23 +92,16 @@ const CHECKS = typed`
     AND (?::bigint[] IS NULL OR c.id = ANY(?::bigint[]))
   ORDER BY c.id`
 
-const FLIP_COLUMNS = columns<{ checkId: number; at: Micros; to: string; reason: string }>({
-  checkId: 'check_id',
-  at: microsOf('at'),
-  to: 'to_status',
-  reason: 'reason',
-})
+const FLIP_COLUMNS = columns<{ checkId: number; at: Micros; to: string; reason: string }>()(`
+  check_id, ${microsOf('at')} AS at, to_status AS to, reason`)
 
 const FLIPS = typed`
   SELECT ${FLIP_COLUMNS}
   FROM flips WHERE check_id = ANY(?::bigint[]) AND at >= ${timestampOf('?::bigint')} AND at < ${timestampOf('?::bigint')}
   ORDER BY check_id, at, id`
 
-const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
-  checkId: 'check_id',
-  from: microsOf('from_at'),
-  until: `coalesce(${microsOf('until_at')}, ?::bigint)`,
-})
+const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>()(`
+  check_id, ${microsOf('from_at')} AS from, coalesce(${microsOf('until_at')}, ?::bigint) AS until`)
 
 const UNKNOWN = typed`
   SELECT ${UNKNOWN_COLUMNS}

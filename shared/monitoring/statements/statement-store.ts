@@ -37,11 +37,8 @@ const FINALIZE_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval 
 const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM uptime_statements s
                                                  WHERE s.project_id = p.id AND NOT s.is_correction))`
 
-const OPEN_DAY_COLUMNS = columns<OpenDay>({
-  projectId: 'p.id',
-  projectUuid: 'p.uuid',
-  date: "to_char(d.day, 'YYYY-MM-DD')",
-})
+const OPEN_DAY_COLUMNS = columns<OpenDay>()(`
+  p.id AS projectId, p.uuid AS projectUuid, to_char(d.day, 'YYYY-MM-DD') AS date`)
 
 /** Oldest day first; of each project its oldest. */
 export async function findOpenDays(db: Knex, now: Micros, limit: number): Promise<OpenDay[]> {
@@ -110,10 +107,8 @@ export async function storeStatement(
 /** Days back that are searched for late facts. */
 const CORRECTED_DAYS = 7
 
-const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>({
-  date: "to_char(s.on_date, 'YYYY-MM-DD')",
-  checkId: 'r.check_id',
-})
+const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>()(`
+  to_char(s.on_date, 'YYYY-MM-DD') AS date, r.check_id`)
 
 /** Facts that were stored after the day was stated. Searches days before `date`. */
 export async function findOutdated(

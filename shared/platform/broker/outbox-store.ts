@@ -18,12 +18,7 @@ export interface Outgoing {
 /** Exceeds the publish timeout, so that the sweeper rarely sends a message that is being published. */
 export const RESEND_AFTER = '10 seconds'
 
-export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
-  id: 'id',
-  messageId: 'message_id',
-  message: 'message',
-  payload: 'payload',
-})
+export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>()('id, message_id, message, payload')
 
 export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
@@ -56,10 +51,8 @@ export async function deleteSent(db: Knex, ids: readonly number[]): Promise<void
   await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [ids])
 }
 
-const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>({
-  rows: 'count(*)',
-  age: 'extract(epoch FROM now() - min(created_at))::float',
-})
+const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>()(`
+  count(*) AS rows, extract(epoch FROM now() - min(created_at))::float AS age`)
 
 /** Returns the age of the oldest in seconds; null if the outbox is empty. */
 export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {

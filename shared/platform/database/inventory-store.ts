@@ -21,11 +21,8 @@ export async function appliedMigrations(db: Knex): Promise<string[]> {
   return (await query<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 }
 
-const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequence: string }>({
-  table: 'c.relname',
-  column: 'a.attname',
-  sequence: "pg_get_serial_sequence(format('%I', c.relname), a.attname)",
-})
+const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequence: string }>()(`
+  c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('%I', c.relname), a.attname) AS sequence`)
 
 /** Returns identity columns whose next value already exists, so that the next insert would fail. */
 export async function sequencesBehind(db: Knex): Promise<string[]> {

@@ -5,12 +5,8 @@ import { transaction } from './db.ts'
 import { microsOf } from './instants.ts'
 import { columns, execute, query, typed } from './sql.ts'
 
-const PING_GENERATION_COLUMNS = columns<PingGeneration>({
-  generation: 'generation',
-  shards: 'shards',
-  opensAt: microsOf('opens_at'),
-  isDrained: 'drained_at IS NOT NULL',
-})
+const PING_GENERATION_COLUMNS = columns<PingGeneration>()(`
+  generation, shards, ${microsOf('opens_at')} AS opensAt, drained_at IS NOT NULL AS isDrained`)
 
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   return await query(
@@ -103,10 +99,7 @@ export async function retireGeneration(db: Knex, generation: number): Promise<vo
   await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
 }
 
-const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 'shards'>>({
-  generation: 'generation',
-  shards: 'shards',
-})
+const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 'shards'>>()('generation, shards')
 
 /** Every process knows these as retired, so their queues can be deleted. */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {

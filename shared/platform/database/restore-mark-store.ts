@@ -14,10 +14,8 @@ const KEPT = '7 days'
 /** Marks stored outside the database: more than a fail-over to a delayed standby may lose. */
 const NEWEST = 12
 
-const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>({
-  id: 'id',
-  restoredFrom: microsOf('restored_from'),
-})
+const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>()(`
+  id, ${microsOf('restored_from')} AS restoredFrom`)
 
 export async function readInstallation(db: Knex): Promise<{ id: string; restoredFrom: Micros | null }> {
   const select = typed`SELECT ${INSTALLATION_COLUMNS} FROM installation`

@@ -22,10 +22,8 @@ export async function readServerClock(db: Knex): Promise<Micros> {
   return row.now
 }
 
-const SERVER_COLUMNS = columns<{ version: number; role: string }>({
-  version: "current_setting('server_version_num')::int",
-  role: 'current_user',
-})
+const SERVER_COLUMNS = columns<{ version: number; role: string }>()(`
+  current_setting('server_version_num')::int AS version, current_user AS role`)
 
 /** The version is a number: 150004 is 15.4. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
@@ -63,11 +61,9 @@ export interface ReplicationState {
 /** Settings of synchronous_commit with which a commit waits for a standby. */
 const WAITING = ['on', 'remote_write', 'remote_apply']
 
-const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: string }>({
-  standbys: "(SELECT count(*)::int FROM pg_stat_replication WHERE application_name <> 'pg_basebackup')",
-  names: "current_setting('synchronous_standby_names')",
-  commit: "current_setting('synchronous_commit')",
-})
+const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: string }>()(`
+  (SELECT count(*)::int FROM pg_stat_replication WHERE application_name <> 'pg_basebackup') AS standbys,
+  current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit`)
 
 /**
  * Reads only what every login may read. A commit that waits for a missing standby is never confirmed, so the settings
@@ -86,11 +82,10 @@ export interface ArchivingState {
   ageSeconds: number | null
 }
 
-const ARCHIVING_STATE_COLUMNS = columns<ArchivingState>({
-  isOn: "current_setting('archive_mode') <> 'off'",
-  isFailing: "coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)",
-  ageSeconds: 'extract(epoch FROM now() - last_archived_time)::float',
-})
+const ARCHIVING_STATE_COLUMNS = columns<ArchivingState>()(`
+  current_setting('archive_mode') <> 'off' AS isOn,
+  coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS isFailing,
+  extract(epoch FROM now() - last_archived_time)::float AS ageSeconds`)
 
 export async function readArchiving(db: Knex): Promise<ArchivingState> {
   const [row] = await query(db, typed`SELECT ${ARCHIVING_STATE_COLUMNS} FROM pg_stat_archiver`)

@@ -18,18 +18,9 @@ export async function insertBuyerRequest(
   return row.expiresAt
 }
 
-const COLUMNS = columns<BuyerRequest>({
-  id: 'id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  receivableRef: 'receivable_ref',
-  sealedDetails: 'sealed_details',
-  codesSent: 'codes_sent',
-  codeDigest: 'code_digest',
-  isCodeLive: 'coalesce(code_expires_at > now(), false)',
-  wrongCodes: 'wrong_codes',
-  isAnswered: 'answered_at IS NOT NULL',
-})
+const COLUMNS = columns<BuyerRequest>()(`
+  id, organisation_id, env, receivable_ref, sealed_details, codes_sent, code_digest,
+  coalesce(code_expires_at > now(), false) AS isCodeLive, wrong_codes, answered_at IS NOT NULL AS isAnswered`)
 
 /** Omits ended links. */
 export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Promise<BuyerRequest | undefined> {
@@ -91,14 +82,7 @@ const BUYER_REQUESTS_COLUMNS = columns<{
   wrongCodes: number
   expiresAt: Date
   acceptanceId: string | null
-}>({
-  id: 'id',
-  isAnswered: 'answered_at IS NOT NULL',
-  isOver: 'expires_at <= now()',
-  wrongCodes: 'wrong_codes',
-  expiresAt: 'expires_at',
-  acceptanceId: 'acceptance_id',
-})
+}>()('id, answered_at IS NOT NULL AS isAnswered, expires_at <= now() AS isOver, wrong_codes, expires_at, acceptance_id')
 
 export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Promise<ListedRequest[]> {
   const rows = await query(

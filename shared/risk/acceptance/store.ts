@@ -18,10 +18,9 @@ export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: st
 /** Time of the buyer's action, from the record: all have the same form of RFC 3339. */
 const AT = `(x.body::json ->> 'at') COLLATE "C"`
 
-const NEIGHBOURING_ACTIONS_COLUMNS = columns<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>({
-  before: `(array_agg(x.action ORDER BY ${AT} DESC, x.seq DESC) FILTER (WHERE ${AT} <= ?))[1]`,
-  after: `(array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1]`,
-})
+const NEIGHBOURING_ACTIONS_COLUMNS = columns<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>()(`
+  (array_agg(x.action ORDER BY ${AT} DESC, x.seq DESC) FILTER (WHERE ${AT} <= ?))[1] AS before,
+  (array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1] AS after`)
 
 /** Records of one time are in the order of their arrival. */
 export async function neighbouringActions(
@@ -80,14 +79,13 @@ export async function insertAdjustment(
   )
 }
 
-const RECEIVABLE_COLUMNS = columns<{ identity: string; buyerGstin: string; documentDate: string; amountPaise: number }>(
-  {
-    identity: 'identity',
-    buyerGstin: 'buyer_gstin',
-    documentDate: "to_char(document_date, 'YYYY-MM-DD')",
-    amountPaise: 'amount_paise',
-  },
-)
+const RECEIVABLE_COLUMNS = columns<{
+  identity: string
+  buyerGstin: string
+  documentDate: string
+  amountPaise: number
+}>()(`
+  identity, buyer_gstin, to_char(document_date, 'YYYY-MM-DD') AS documentDate, amount_paise`)
 
 /** Does not change an existing receivable. Returns if it is the same one. */
 export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
@@ -119,17 +117,9 @@ export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields
   )
 }
 
-const ADJUSTMENT_COLUMNS = columns<Timeline['adjustments'][number]>({
-  body: 'body',
-  kind: 'kind',
-  paise: 'amount_paise',
-})
+const ADJUSTMENT_COLUMNS = columns<Timeline['adjustments'][number]>()('body, kind, amount_paise AS paise')
 
-const RECORD_COLUMNS = columns<Timeline['records'][number]>({
-  body: 'body',
-  action: 'action',
-  registryAction: 'registry_action',
-})
+const RECORD_COLUMNS = columns<Timeline['records'][number]>()('body, action, registry_action')
 
 export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise<Timeline | undefined> {
   const values = [owner.organisationId, owner.env, ref]
@@ -180,11 +170,8 @@ export interface PairHistory {
   disputes: number[]
 }
 
-const NOTE_COLUMNS = columns<PairHistory['notes'][number]>({
-  paise: 'x.amount_paise',
-  amountPaise: 'v.amount_paise',
-  days: "(x.at AT TIME ZONE 'Asia/Kolkata')::date - v.document_date",
-})
+const NOTE_COLUMNS = columns<PairHistory['notes'][number]>()(`
+  x.amount_paise AS paise, v.amount_paise, (x.at AT TIME ZONE 'Asia/Kolkata')::date - v.document_date AS days`)
 
 const DISPUTE_COLUMNS = columns<{ kind: string; paise: number }>({ kind: 'x.kind', paise: 'x.amount_paise' })
 
@@ -226,10 +213,7 @@ export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Pr
   return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
 }
 
-const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction }>({
-  identity: 'v.identity',
-  action: 'action',
-})
+const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction }>()('v.identity, action')
 
 export async function acceptancesOf(
   db: Knex,

@@ -22,12 +22,7 @@ export async function revokeKey(tx: Knex, entityId: string, thumbprint: string):
   return changed === 1
 }
 
-const ENTITY_KEY_COLUMNS = columns<EntityKey>({
-  thumbprint: 'thumbprint',
-  jwk: 'jwk',
-  createdAt: 'created_at',
-  revokedAt: 'revoked_at',
-})
+const ENTITY_KEY_COLUMNS = columns<EntityKey>()('thumbprint, jwk, created_at, revoked_at')
 
 /** In the order of trust; includes revoked ones. */
 export async function listKeys(db: Knex, entityId: string): Promise<EntityKey[]> {

@@ -13,14 +13,7 @@ export interface EntityPassport {
   revocation: string | null
 }
 
-const COLUMNS = columns<EntityPassport>({
-  id: 'p.id',
-  vei: 'e.vei',
-  body: 'r.body',
-  credential: 'p.credential',
-  revokedAt: 'p.revoked_at',
-  revocation: 'p.revocation',
-})
+const COLUMNS = columns<EntityPassport>()('p.id, e.vei, r.body, p.credential, p.revoked_at, p.revocation')
 
 const SELECT = typed`SELECT ${COLUMNS}
   FROM entity_passports p JOIN entity_records r ON r.id = p.id JOIN entities e ON e.id = p.entity_id`

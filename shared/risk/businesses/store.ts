@@ -125,11 +125,7 @@ export async function ensureEntity(
   return entity
 }
 
-const IDENTIFIERS_COLUMNS = columns<{ type: string; value: string; tier: string }>({
-  type: 'type',
-  value: 'value',
-  tier: 'tier',
-})
+const IDENTIFIERS_COLUMNS = columns<{ type: string; value: string; tier: string }>()('type, value, tier')
 
 export async function listIdentifiers(
   db: Knex,
@@ -183,12 +179,7 @@ export async function insertEntityRecord(
   )
 }
 
-const ENTITY_RECORD_COLUMNS = columns<EntityRecord>({
-  id: 'id',
-  body: 'body',
-  sealedValues: 'sealed_values',
-  answerHashes: 'answer_hashes',
-})
+const ENTITY_RECORD_COLUMNS = columns<EntityRecord>()('id, body, sealed_values, answer_hashes')
 
 export async function listEntityRecords(
   db: Knex,

@@ -79,12 +79,8 @@ async function insertKey(
   )
 }
 
-const KEYS_COLUMNS = columns<{ epoch: number; state: DomainKey['state']; sealed: string; publicKey: Buffer | null }>({
-  epoch: 'epoch',
-  state: 'state',
-  sealed: 'sealed_key',
-  publicKey: 'public_key',
-})
+const KEYS_COLUMNS = columns<{ epoch: number; state: DomainKey['state']; sealed: string; publicKey: Buffer | null }>()(`
+  epoch, state, sealed_key AS sealed, public_key`)
 
 async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPurpose): Promise<DomainKey[]> {
   const rows = await query(

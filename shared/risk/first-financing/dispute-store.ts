@@ -3,17 +3,8 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Dispute } from './dispute.ts'
 
-const COLUMNS = columns<Dispute>({
-  id: 'id',
-  registrationId: 'registration_id',
-  holderId: 'holder_id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  state: 'state',
-  record: 'record',
-  openedAt: 'opened_at',
-  answerBy: 'answer_by',
-})
+const COLUMNS = columns<Dispute>()(`
+  id, registration_id, holder_id, organisation_id, env, state, record, opened_at, answer_by`)
 
 /** Returns false when this organisation disputes the registration already. */
 export async function insertDispute(
@@ -59,12 +50,8 @@ export async function answerDispute(tx: Knex, id: string, state: 'CONFIRMED' | '
   return changed === 1
 }
 
-const DISPUTES_COLUMNS = columns<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>>({
-  id: 'id',
-  state: 'state',
-  openedAt: 'opened_at',
-  answerBy: 'answer_by',
-})
+const DISPUTES_COLUMNS = columns<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>>()(`
+  id, state, opened_at, answer_by`)
 
 export async function listDisputes(
   db: Knex,

@@ -17,12 +17,7 @@ export interface LiveEpoch {
   record: string
 }
 
-const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>({
-  epoch: 'epoch',
-  state: 'state',
-  publicKey: "encode(public_key, 'hex')",
-  record: 'record',
-})
+const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>()(`epoch, state, encode(public_key, 'hex') AS publicKey, record`)
 
 /** Newest first; empty before the registry was first used. */
 export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
@@ -44,10 +39,8 @@ export async function requireLiveEpochs(tx: Knex, env: ApiEnv, fingerprints: Req
   throw new ValidationError(message, [{ path: 'fingerprints', code: 'EPOCHS', message }])
 }
 
-const NEWEST_EPOCH_COLUMNS = columns<{ epoch: number; isOverlapping: boolean }>({
-  epoch: 'max(epoch)',
-  isOverlapping: "bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL)",
-})
+const NEWEST_EPOCH_COLUMNS = columns<{ epoch: number; isOverlapping: boolean }>()(`
+  max(epoch) AS epoch, bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL) AS isOverlapping`)
 
 /** Returns also if the previous epoch is still live; undefined before the registry was first used. */
 export async function newestEpoch(
@@ -89,12 +82,8 @@ export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: A
   )
 }
 
-const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>({
-  id: 'r.id',
-  organisationId: 'r.organisation_id',
-  env: 'r.env',
-  dealId: 'r.deal_id',
-})
+const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>()(`
+  r.id, r.organisation_id, r.env, r.deal_id`)
 
 /** Returns registrations with fingerprints in a retired epoch only, whose owners must be notified. */
 export async function leftBehind(

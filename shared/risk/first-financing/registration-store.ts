@@ -5,23 +5,9 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Registration } from './receivable.ts'
 import type { FinancingState } from './states.ts'
 
-const COLUMNS = columns<Registration>({
-  id: 'id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  state: 'state',
-  mode: 'mode',
-  dealId: 'deal_id',
-  sealedReceivable: 'sealed_receivable',
-  dueDate: "to_char(due_date, 'YYYY-MM-DD')",
-  financedOn: "to_char(financed_on, 'YYYY-MM-DD')",
-  renewals: 'renewals',
-  contested: 'contested',
-  expiresAt: 'expires_at',
-  firstSeenAt: 'first_seen_at',
-  createdAt: 'created_at',
-  record: 'record',
-})
+const COLUMNS = columns<Registration>()(`
+  id, organisation_id, env, state, mode, deal_id, sealed_receivable, to_char(due_date, 'YYYY-MM-DD') AS dueDate,
+  to_char(financed_on, 'YYYY-MM-DD') AS financedOn, renewals, contested, expires_at, first_seen_at, created_at, record`)
 
 export async function insertRegistration(
   tx: Knex,
@@ -64,9 +50,7 @@ export async function lockRegistration(tx: Knex.Transaction, id: string): Promis
   return row
 }
 
-const MICROS_COLUMNS = columns<{ micros: number }>({
-  micros: '(extract(epoch FROM created_at) * 1000000)::bigint',
-})
+const MICROS_COLUMNS = columns<{ micros: number }>()('(extract(epoch FROM created_at) * 1000000)::bigint AS micros')
 
 /** Newest first. `before` is the last row of the previous page: its time in microseconds and its id. */
 export async function listRegistrations(
@@ -155,12 +139,8 @@ export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<
   return rows.map(({ id }) => id)
 }
 
-const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>({
-  id: 'id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  dealId: 'deal_id',
-})
+const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>()(`
+  id, organisation_id, env, deal_id`)
 
 /** Returns receivables that lapse within two weeks, each once. */
 export async function takeExpiring(
@@ -191,10 +171,7 @@ export async function countSightings(tx: Knex, registrationIds: readonly string[
   )
 }
 
-const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>({
-  date: "to_char(on_date, 'YYYY-MM-DD')",
-  count: 'count',
-})
+const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>()(`to_char(on_date, 'YYYY-MM-DD') AS date, count`)
 
 /** The last 30 days, newest first. */
 export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
@@ -216,10 +193,8 @@ export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, e
   )
 }
 
-const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>({
-  id: 't.registration_id',
-  isSpent: 't.spent_at IS NOT NULL',
-})
+const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>()(`
+  t.registration_id AS id, t.spent_at IS NOT NULL AS isSpent`)
 
 /** Locked; undefined for a wrong or late token. */
 export async function takeOffer(

@@ -21,15 +21,7 @@ const KEPT = "interval '7 days'"
 /** Locks (this, hash of environment and epoch). */
 const SNAPSHOT_LOCK = 7_422
 
-const COLUMNS = columns<Snapshot>({
-  id: 'id',
-  env: 'env',
-  epoch: 'epoch',
-  size: 'size',
-  content: 'content',
-  keys: 'keys',
-  record: 'record',
-})
+const COLUMNS = columns<Snapshot>()('id, env, epoch, size, content, keys, record')
 
 const DUE_SNAPSHOTS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 

@@ -140,16 +140,10 @@ export interface Sought {
   fingerprints: readonly Fingerprint[]
 }
 
-const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>({
-  index: 't.index',
-  kind: 'f.kind',
-  state: 'f.state',
-  ownRegistration: 'f.organisation_id = t.organisation_id',
-  firstSeenMonth: "to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM')",
-  contested: 'coalesce(r.contested, false)',
-  recordId: 'f.record_id',
-  isRegistration: 'r.id IS NOT NULL',
-})
+const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>()(`
+  t.index, f.kind, f.state, f.organisation_id = t.organisation_id AS ownRegistration,
+  to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS firstSeenMonth,
+  coalesce(r.contested, false) AS contested, f.record_id, r.id IS NOT NULL AS isRegistration`)
 
 /** Of any organisation, for several lookups at once. */
 export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
@@ -183,12 +177,8 @@ export interface Holder {
   dealId: string | null
 }
 
-const HOLDER_COLUMNS = columns<Holder>({
-  recordId: 'f.record_id',
-  organisationId: 'f.organisation_id',
-  isRegistration: 'r.id IS NOT NULL',
-  dealId: 'r.deal_id',
-})
+const HOLDER_COLUMNS = columns<Holder>()(`
+  f.record_id, f.organisation_id, r.id IS NOT NULL AS isRegistration, r.deal_id`)
 
 export async function findHolder(
   tx: Knex,

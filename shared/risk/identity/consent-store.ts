@@ -3,17 +3,7 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Consent } from './consent.ts'
 
-const COLUMNS = columns<Consent>({
-  id: 'id',
-  seq: 'seq',
-  subjectId: 'subject_id',
-  purpose: 'purpose',
-  fields: 'fields',
-  expiresAt: 'expires_at',
-  withdrawnAt: 'withdrawn_at',
-  record: 'record',
-  withdrawal: 'withdrawal',
-})
+const COLUMNS = columns<Consent>()('id, seq, subject_id, purpose, fields, expires_at, withdrawn_at, record, withdrawal')
 
 export async function insertConsent(
   tx: Knex,

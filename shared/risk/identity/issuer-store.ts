@@ -3,17 +3,9 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { TrustedIssuer } from '../credentials/trusted-issuer.ts'
 
-const COLUMNS = columns<Row>({
-  id: 'id',
-  iss: 'iss',
-  vctValues: 'vct_values',
-  jwks: 'jwks',
-  caCertificates: 'ca_certificates',
-  statusHosts: 'status_hosts',
-  hasMetadata: 'has_metadata',
-  isOperators: 'organisation_id IS NULL',
-  assurance: 'assurance',
-})
+const COLUMNS = columns<Row>()(`
+  id, iss, vct_values, jwks, ca_certificates, status_hosts, has_metadata, organisation_id IS NULL AS isOperators,
+  assurance`)
 
 type Row = Omit<TrustedIssuer, 'keys'> & { jwks: string | null }
 

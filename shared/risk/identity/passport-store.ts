@@ -8,15 +8,8 @@ export const STATUS_LIST_SIZE = 131_072
 /** A new list is started when half is used, so that a random free index is found quickly. */
 const FULL = STATUS_LIST_SIZE / 2
 
-const COLUMNS = columns<Passport>({
-  id: 'p.id',
-  subjectId: 'p.subject_id',
-  body: 'p.body',
-  credential: 'p.credential',
-  expiresAt: 'p.expires_at',
-  revokedAt: 'p.revoked_at',
-  revocation: 'p.revocation',
-})
+const COLUMNS = columns<Passport>()(`
+  p.id, p.subject_id, p.body, p.credential, p.expires_at, p.revoked_at, p.revocation`)
 
 /** Creates a list if all are full. Locked until the transaction ends. */
 export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise<number> {

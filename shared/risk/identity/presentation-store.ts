@@ -3,38 +3,10 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Presentation } from './presentation.ts'
 
-const COLUMNS = columns<Row>({
-  id: 'id',
-  organisationId: 'organisation_id',
-  env: 'env',
-  subjectId: 'subject_id',
-  dealId: 'deal_id',
-  purpose: 'purpose',
-  query: 'query',
-  responseMode: 'response_mode',
-  redirectUri: 'redirect_uri',
-  retainHours: 'retain_hours',
-  clientId: 'client_id',
-  sealedSecrets: 'sealed_secrets',
-  state: 'state',
-  fetches: 'fetches',
-  refusals: 'refusals',
-  reasons: 'reasons',
-  walletError: 'wallet_error',
-  sealedForm: 'sealed_form',
-  responseCodeDigest: 'response_code_digest',
-  fields: 'fields',
-  issuer: 'issuer',
-  tier: 'tier',
-  assurance: 'assurance',
-  credentialExpiresAt: 'credential_expires_at',
-  discarded: 'discarded',
-  record: 'record',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-  receivedAt: 'received_at',
-  finishedAt: 'finished_at',
-})
+const COLUMNS = columns<Row>()(`
+  id, organisation_id, env, subject_id, deal_id, purpose, query, response_mode, redirect_uri, retain_hours, client_id,
+  sealed_secrets, state, fetches, refusals, reasons, wallet_error, sealed_form, response_code_digest, fields, issuer,
+  tier, assurance, credential_expires_at, discarded, record, created_at, expires_at, received_at, finished_at`)
 
 type Row = Omit<Presentation, 'query'> & { query: string }
 
@@ -94,14 +66,7 @@ export async function findPresentation(db: Knex, owner: Owner, id: string): Prom
 
 type ListedPresentation = Pick<Presentation, 'id' | 'state' | 'purpose' | 'createdAt' | 'expiresAt'> & { seq: number }
 
-const LISTED_COLUMNS = columns<ListedPresentation>({
-  id: 'id',
-  seq: 'seq',
-  state: 'state',
-  purpose: 'purpose',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-})
+const LISTED_COLUMNS = columns<ListedPresentation>()('id, seq, state, purpose, created_at, expires_at')
 
 /** Newest first. `before` is of the last row of the previous page. */
 export async function listPresentations(

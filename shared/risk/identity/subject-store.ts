@@ -3,19 +3,9 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Subject } from './subject.ts'
 
-const COLUMNS = columns<Subject>({
-  id: 'id',
-  seq: 'seq',
-  organisationId: 'organisation_id',
-  env: 'env',
-  ref: 'ref',
-  kind: 'kind',
-  state: 'state',
-  sealedExternalRef: 'sealed_external_ref',
-  assuranceLevel: 'assurance_level',
-  assuranceExpiresAt: 'assurance_expires_at',
-  createdAt: 'created_at',
-})
+const COLUMNS = columns<Subject>()(`
+  id, seq, organisation_id, env, ref, kind, state, sealed_external_ref, assurance_level, assurance_expires_at,
+  created_at`)
 
 export async function insertSubject(
   tx: Knex,

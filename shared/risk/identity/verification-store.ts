@@ -3,19 +3,9 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Verification } from './verification.ts'
 
-const COLUMNS = columns<Verification>({
-  id: 'v.id',
-  key: 'v.key',
-  tier: 'v.tier',
-  missingReason: 'v.missing_reason',
-  isHigh: 'v.is_high',
-  rawSha256: 'v.raw_sha256',
-  presentationId: 'v.presentation_id',
-  consentId: 'v.consent_id',
-  observedAt: 'v.observed_at',
-  expiresAt: 'v.expires_at',
-  revokedAt: 'v.revoked_at',
-})
+const COLUMNS = columns<Verification>()(`
+  v.id, v.key, v.tier, v.missing_reason, v.is_high, v.raw_sha256, v.presentation_id, v.consent_id, v.observed_at,
+  v.expires_at, v.revoked_at`)
 
 export async function listVerifications(db: Knex, subjectId: string): Promise<Verification[]> {
   return await query(
@@ -31,11 +21,8 @@ export interface ListedVerification extends Verification {
   subjectRef: string
 }
 
-const LISTED_COLUMNS = columns<Pick<ListedVerification, 'seq' | 'subjectId' | 'subjectRef'>>({
-  seq: 'v.seq',
-  subjectId: 's.id',
-  subjectRef: 's.ref',
-})
+const LISTED_COLUMNS = columns<Pick<ListedVerification, 'seq' | 'subjectId' | 'subjectRef'>>()(`
+  v.seq, s.id AS subjectId, s.ref AS subjectRef`)
 
 /** Newest first. `before` is of the last row of the previous page. */
 export async function listAllVerifications(
@@ -120,13 +107,7 @@ export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: nu
   return rows.map(({ id }) => id)
 }
 
-const DUE_STATUS_COLUMNS = columns<DueStatus>({
-  id: 'v.id',
-  subjectId: 'v.subject_id',
-  organisationId: 's.organisation_id',
-  env: 's.env',
-  sealedStatus: 'v.sealed_status',
-})
+const DUE_STATUS_COLUMNS = columns<DueStatus>()('v.id, v.subject_id, s.organisation_id, s.env, v.sealed_status')
 
 export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | undefined> {
   const [row] = await query(

@@ -4,15 +4,9 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import type { InvoiceKey } from '../packs/signals/invoice-keys.ts'
 import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/demo-invoices.ts'
 
-const INVOICE_KEY_COLUMNS = columns<InvoiceKey>({
-  issuer: 'issuer',
-  kid: 'kid',
-  spkiPem: 'spki_pem',
-  notBefore: "to_char(not_before, 'YYYY-MM-DD')",
-  notAfter: "to_char(not_after, 'YYYY-MM-DD')",
-  env: 'env',
-  provenance: 'provenance',
-})
+const INVOICE_KEY_COLUMNS = columns<InvoiceKey>()(`
+  issuer, kid, spki_pem, to_char(not_before, 'YYYY-MM-DD') AS notBefore, to_char(not_after, 'YYYY-MM-DD') AS notAfter,
+  env, provenance`)
 
 /** Keys are few and rarely change. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {

@@ -49,12 +49,7 @@ export interface UsageQuery {
   limit: number
 }
 
-const USAGE_ROW_COLUMNS = columns<UsageRow>({
-  family: 'family',
-  date: "to_char(on_date, 'YYYY-MM-DD')",
-  env: 'env',
-  units: 'count(*)',
-})
+const USAGE_ROW_COLUMNS = columns<UsageRow>()(`family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units`)
 
 /** Newest day first. */
 export async function listUsage(db: Knex, requested: UsageQuery): Promise<UsageRow[]> {

@@ -36,16 +36,8 @@ export interface PackJob {
   state: PackState
 }
 
-const PACK_JOB_COLUMNS = columns<PackJob>({
-  id: 'p.id',
-  organisationId: 'p.organisation_id',
-  organisationUuid: 'o.uuid',
-  env: 'p.env',
-  idempotencyKey: 'p.idempotency_key',
-  sealedRequest: 'p.sealed_request',
-  dealId: 'p.deal_id',
-  state: 'p.state',
-})
+const PACK_JOB_COLUMNS = columns<PackJob>()(`
+  p.id, p.organisation_id, o.uuid AS organisationUuid, p.env, p.idempotency_key, p.sealed_request, p.deal_id, p.state`)
 
 /** Deleted organisations take their packs with them. */
 export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<PackJob[]> {
@@ -114,15 +106,9 @@ export interface PackListing {
   finishedAt: Date | null
 }
 
-const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
-  packId: 'id',
-  status: 'state',
-  signalLevel: 'signal_level',
-  dealId: 'deal_id',
-  requestedAt: 'requested_at',
-  finishedAt: 'finished_at',
-  micros: '(extract(epoch FROM requested_at) * 1000000)::bigint',
-})
+const PACKS_COLUMNS = columns<PackListing & { micros: number }>()(`
+  id AS packId, state AS status, signal_level, deal_id, requested_at, finished_at,
+  (extract(epoch FROM requested_at) * 1000000)::bigint AS micros`)
 
 /** Newest first. `before` is the last row of the previous page: microseconds and id. `level` null is all. */
 export async function listPacks(

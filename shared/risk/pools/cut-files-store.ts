@@ -54,13 +54,8 @@ export async function insertRun(tx: Knex, run: EligibilityRun & { results: Uint8
   ])
 }
 
-const RUN_COLUMNS = columns<EligibilityRun & { poolId: string; size: number }>({
-  id: 'r.id',
-  cutId: 'r.cut_id',
-  rules: 'r.rules',
-  poolId: 'c.pool_id',
-  size: 'c.size',
-})
+const RUN_COLUMNS = columns<EligibilityRun & { poolId: string; size: number }>()(`
+  r.id, r.cut_id, r.rules, c.pool_id, c.size`)
 
 export async function findRun(
   db: Knex,

@@ -101,10 +101,7 @@ export async function earliestDocument(db: Knex, poolId: string): Promise<string
   return row?.date ?? null
 }
 
-const UNBUILT_MEMBERS_COLUMNS = columns<{ place: number; sealedItem: string }>({
-  place: 'place',
-  sealedItem: 'sealed_item',
-})
+const UNBUILT_MEMBERS_COLUMNS = columns<{ place: number; sealedItem: string }>()('place, sealed_item')
 
 /** In pool order. */
 export async function unbuiltMembers(
@@ -141,12 +138,8 @@ export async function storeBuilt(
   await execute(tx, 'UPDATE pools SET built = built + ? WHERE id = ?', [built.length, poolId])
 }
 
-const MEMBERS_COLUMNS = columns<{ place: number; reference: string; receivableId: string; body: string }>({
-  place: 'place',
-  reference: 'reference',
-  receivableId: 'receivable_id',
-  body: 'body',
-})
+const MEMBERS_COLUMNS = columns<{ place: number; reference: string; receivableId: string; body: string }>()(`
+  place, reference, receivable_id, body`)
 
 /** In pool order. */
 export async function listMembers(
@@ -207,13 +200,7 @@ export async function insertCut(tx: Knex, cut: PoolCut): Promise<void> {
   ])
 }
 
-const POOL_CUT_COLUMNS = columns<PoolCut>({
-  id: 'c.id',
-  poolId: 'c.pool_id',
-  size: 'c.size',
-  chunks: 'c.chunks',
-  body: 'c.body',
-})
+const POOL_CUT_COLUMNS = columns<PoolCut>()('c.id, c.pool_id, c.size, c.chunks, c.body')
 
 export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolCut | undefined> {
   const [row] = await query(

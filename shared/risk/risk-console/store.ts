@@ -13,16 +13,9 @@ export interface ConsoleClient {
   isDisabledByOperator: boolean
 }
 
-const CONSOLE_CLIENT_COLUMNS = columns<ConsoleClient>({
-  clientId: 'c.client_id',
-  name: 'c.name',
-  scopes: 'c.scopes',
-  createdAt: 'c.created_at',
-  disabledAt: 'c.disabled_at',
-  isDisabledByOperator: 'c.disabled_by_operator',
-  secretPrefixes:
-    'ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)',
-})
+const CONSOLE_CLIENT_COLUMNS = columns<ConsoleClient>()(`
+  c.client_id, c.name, c.scopes, c.created_at, c.disabled_at, c.disabled_by_operator AS isDisabledByOperator,
+  ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id) AS secretPrefixes`)
 
 /** In order of creation. */
 export async function listConsoleClients(
@@ -61,13 +54,10 @@ export interface FamilyUsage {
   total: number
 }
 
-const FAMILY_USAGE_COLUMNS = columns<FamilyUsage>({
-  family: 'family',
-  total: 'count(*)',
-  today: "count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date)",
-  monthToDate: "count(*) FILTER (WHERE on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date)",
-  month: "count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30)",
-})
+const FAMILY_USAGE_COLUMNS = columns<FamilyUsage>()(`
+  family, count(*) AS total, count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date) AS today,
+  count(*) FILTER (WHERE on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS monthToDate,
+  count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30) AS month`)
 
 export async function usageByFamily(
   db: Knex,
@@ -103,13 +93,7 @@ export async function insertShare(
   )
 }
 
-const PACK_SHARE_COLUMNS = columns<PackShare>({
-  id: 'id',
-  createdBy: 'created_by',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-  revokedAt: 'revoked_at',
-})
+const PACK_SHARE_COLUMNS = columns<PackShare>()('id, created_by, created_at, expires_at, revoked_at')
 
 export async function listShares(db: Knex, packId: string): Promise<PackShare[]> {
   return await query(
@@ -129,11 +113,8 @@ export async function revokeShare(tx: Knex, packId: string, id: string): Promise
   return changed === 1
 }
 
-const SHARED_PACK_COLUMNS = columns<{ packId: string; organisationId: number; env: ApiEnv }>({
-  packId: 'p.id',
-  organisationId: 'p.organisation_id',
-  env: 'p.env',
-})
+const SHARED_PACK_COLUMNS = columns<{ packId: string; organisationId: number; env: ApiEnv }>()(`
+  p.id AS packId, p.organisation_id, p.env`)
 
 /** Only of a live link. */
 export async function findSharedPack(

@@ -80,11 +80,7 @@ export async function insertVerification(
   )
 }
 
-const STORED_VERIFICATION_COLUMNS = columns<StoredVerification>({
-  id: 'id',
-  body: 'body',
-  sealedValues: 'sealed_values',
-})
+const STORED_VERIFICATION_COLUMNS = columns<StoredVerification>()('id, body, sealed_values')
 
 /** In the order of the ids; omits others. */
 export async function findVerifications(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredVerification[]> {
@@ -149,18 +145,8 @@ export async function insertTradePack(
   )
 }
 
-const PACK = columns<StoredTradePack>({
-  id: 'id',
-  title: 'title',
-  envelope: 'envelope',
-  record: 'record',
-  publicKey: 'public_key',
-  documentIds: 'document_ids',
-  verificationIds: 'verification_ids',
-  pdf: 'pdf',
-  proof: 'proof',
-  issuedAt: 'created_at',
-})
+const PACK = columns<StoredTradePack>()(`
+  id, title, envelope, record, public_key, document_ids, verification_ids, pdf, proof, created_at AS issuedAt`)
 
 export async function findTradePack(db: Knex, owner: Owner, id: string): Promise<StoredTradePack | undefined> {
   const [row] = await query(

@@ -73,14 +73,7 @@ export interface AuditFilter {
   limit: number
 }
 
-const LISTED_AUDIT_COLUMNS = columns<ListedAudit>({
-  id: 'id',
-  at: 'at',
-  actor: 'actor',
-  action: 'action',
-  target: 'target',
-  address: 'address',
-})
+const LISTED_AUDIT_COLUMNS = columns<ListedAudit>()('id, at, actor, action, target, address')
 
 export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
   const { nouns, text, beforeId, limit } = filter

@@ -57,16 +57,9 @@ export async function insertLink(
   )
 }
 
-const ONE_TIME_LINK_COLUMNS = columns<OneTimeLink>({
-  id: 'l.id',
-  userId: 'l.user_id',
-  organisationId: 'l.organisation_id',
-  organisationName: 'o.name',
-  email: 'l.email',
-  role: 'l.role',
-  createdAt: 'l.created_at',
-  isMailed: 'coalesce(l.mailed_digest = ANY(?::bytea[]), false)',
-})
+const ONE_TIME_LINK_COLUMNS = columns<OneTimeLink>()(`
+  l.id, l.user_id, l.organisation_id, o.name AS organisationName, l.email, l.role, l.created_at,
+  coalesce(l.mailed_digest = ANY(?::bytea[]), false) AS isMailed`)
 
 /** Null for unknown, used and expired links. */
 export async function findLink(
@@ -105,13 +98,7 @@ export interface Invitation {
   expiresAt: Date
 }
 
-const INVITATION_COLUMNS = columns<Invitation>({
-  id: 'id',
-  email: 'email',
-  role: 'role',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-})
+const INVITATION_COLUMNS = columns<Invitation>()('id, email, role, created_at, expires_at')
 
 export async function listInvitations(db: Knex, organisationId: number): Promise<Invitation[]> {
   return await query(

@@ -28,12 +28,7 @@ export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean
   return rows[0]?.found ?? false
 }
 
-const LISTED_PASSKEY_COLUMNS = columns<ListedPasskey>({
-  credentialId: 'credential_id',
-  name: 'name',
-  createdAt: 'created_at',
-  usedAt: 'used_at',
-})
+const LISTED_PASSKEY_COLUMNS = columns<ListedPasskey>()('credential_id, name, created_at, used_at')
 
 export async function findSecondFactors(db: Knex, userId: number): Promise<SecondFactors> {
   const [totp, passkeys, codes] = await Promise.all([
@@ -98,13 +93,7 @@ export async function insertPasskey(tx: Knex, passkey: StoredPasskey & { name: s
   return changed === 1
 }
 
-const STORED_PASSKEY_COLUMNS = columns<StoredPasskey>({
-  userId: 'user_id',
-  credentialId: 'credential_id',
-  publicKey: 'public_key',
-  counter: 'counter',
-  transports: 'transports',
-})
+const STORED_PASSKEY_COLUMNS = columns<StoredPasskey>()('user_id, credential_id, public_key, counter, transports')
 
 export async function findPasskey(db: Knex, credentialId: string): Promise<StoredPasskey | null> {
   const rows = await query(db, typed`SELECT ${STORED_PASSKEY_COLUMNS} FROM user_passkeys WHERE credential_id = ?`, [
@@ -157,11 +146,8 @@ export async function awaitMailConfirmation(tx: Knex, userId: number, factor: Fa
   }
 }
 
-const UNCONFIRMED_COLUMNS = columns<{ userId: number; credentialId: string | null; name: string }>({
-  userId: 'user_id',
-  credentialId: 'NULL',
-  name: "'authenticator app'",
-})
+const UNCONFIRMED_COLUMNS = columns<{ userId: number; credentialId: string | null; name: string }>()(`
+  user_id, NULL AS credentialId, 'authenticator app' AS name`)
 
 export async function findUnconfirmedFactor(
   db: Knex,

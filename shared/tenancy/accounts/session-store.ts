@@ -31,16 +31,8 @@ export async function insertSession(
   ])
 }
 
-const SESSION_COLUMNS = columns<Session>({
-  id: 's.id',
-  renew: 's.renew',
-  userId: 'u.id',
-  userUuid: 'u.uuid',
-  email: 'u.email',
-  name: 'u.name',
-  theme: 'u.theme',
-  tz: "coalesce(r.tz, '')",
-})
+const SESSION_COLUMNS = columns<Session>()(`
+  s.id, s.renew, u.id AS userId, u.uuid AS userUuid, u.email, u.name, u.theme, coalesce(r.tz, '') AS tz`)
 
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
   const rows = await query(
@@ -104,13 +96,7 @@ export interface ListedSession {
   seenAt: Date
 }
 
-const LISTED_SESSION_COLUMNS = columns<ListedSession>({
-  id: 'id',
-  address: 'address',
-  agent: 'agent',
-  createdAt: 'created_at',
-  seenAt: 'seen_at',
-})
+const LISTED_SESSION_COLUMNS = columns<ListedSession>()('id, address, agent, created_at, seen_at')
 
 export async function listSessions(db: Knex, userId: number): Promise<ListedSession[]> {
   return await query(

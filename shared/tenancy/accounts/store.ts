@@ -13,14 +13,8 @@ export interface User {
   isEmailVerified: boolean
 }
 
-const USER_COLUMNS = columns<User>({
-  id: 'users.id',
-  uuid: 'users.uuid',
-  email: 'users.email',
-  name: 'users.name',
-  passwordHash: 'users.password_hash',
-  isEmailVerified: 'users.email_verified',
-})
+const USER_COLUMNS = columns<User>()(`
+  users.id, users.uuid, users.email, users.name, users.password_hash, users.email_verified AS isEmailVerified`)
 
 /** `email` is in normal form (email.ts). */
 export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
@@ -171,12 +165,8 @@ export interface Membership {
   role: Role
 }
 
-const MEMBERSHIP_COLUMNS = columns<Membership>({
-  organisationId: 'o.id',
-  organisationUuid: 'o.uuid',
-  organisationName: 'o.name',
-  role: 'm.role',
-})
+const MEMBERSHIP_COLUMNS = columns<Membership>()(`
+  o.id AS organisationId, o.uuid AS organisationUuid, o.name AS organisationName, m.role`)
 
 export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
   return await query(
@@ -209,14 +199,7 @@ export interface Member {
   createdAt: Date
 }
 
-const MEMBER_COLUMNS = columns<Member>({
-  userId: 'u.id',
-  userUuid: 'u.uuid',
-  email: 'u.email',
-  name: 'u.name',
-  role: 'm.role',
-  createdAt: 'm.created_at',
-})
+const MEMBER_COLUMNS = columns<Member>()('u.id AS userId, u.uuid AS userUuid, u.email, u.name, m.role, m.created_at')
 
 export async function listMembers(db: Knex, organisationId: number): Promise<Member[]> {
   return await query(

@@ -63,16 +63,8 @@ export interface CallsQuery extends Scope {
   limit: number
 }
 
-const LISTED_AGENT_CALL_COLUMNS = columns<ListedAgentCall>({
-  callId: 'c.call_id',
-  keyId: 'c.key_id',
-  tool: 'c.tool',
-  argumentsDigest: 'c.arguments_digest',
-  code: 'c.code',
-  units: 'c.units',
-  durationMs: 'c.duration_ms',
-  calledAt: 'c.called_at',
-})
+const LISTED_AGENT_CALL_COLUMNS = columns<ListedAgentCall>()(`
+  c.call_id, c.key_id, c.tool, c.arguments_digest, c.code, c.units, c.duration_ms, c.called_at`)
 
 export async function listAgentCalls(db: Knex, requested: CallsQuery): Promise<ListedAgentCall[]> {
   const { organisationId, env, keyId, before, limit } = requested

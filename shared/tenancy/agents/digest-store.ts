@@ -16,12 +16,8 @@ const SETTLED = '5 minutes'
 /** Days back that are searched. After a longer outage older days stay without a digest. */
 const DAYS = 8
 
-const OPEN_DAY_COLUMNS = columns<OpenDay>({
-  organisationId: 'o.id',
-  organisationUuid: 'o.uuid',
-  env: 'e.env',
-  date: "to_char(d.day, 'YYYY-MM-DD')",
-})
+const OPEN_DAY_COLUMNS = columns<OpenDay>()(`
+  o.id AS organisationId, o.uuid AS organisationUuid, e.env, to_char(d.day, 'YYYY-MM-DD') AS date`)
 
 export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> {
   return await query(
@@ -60,16 +56,8 @@ export async function storeDigest(tx: Knex, { organisationId, env, date }: OpenD
   )
 }
 
-const CALLS_COLUMNS = columns<AgentCall & { keyId: string }>({
-  callId: 'call_id',
-  keyId: 'key_id',
-  tool: 'tool',
-  argumentsDigest: 'arguments_digest',
-  code: 'code',
-  units: 'units',
-  durationMs: 'duration_ms',
-  calledAt: 'called_at',
-})
+const CALLS_COLUMNS = columns<AgentCall & { keyId: string }>()(`
+  call_id, key_id, tool, arguments_digest, code, units, duration_ms, called_at`)
 
 /** In the order of ids; `after` is the last id of the previous page. */
 export async function callsOfDay(
@@ -87,10 +75,8 @@ export async function callsOfDay(
   )
 }
 
-const DIGESTS_COLUMNS = columns<{ date: string; record: Record<string, unknown> }>({
-  date: "to_char(on_date, 'YYYY-MM-DD')",
-  record: 'record',
-})
+const DIGESTS_COLUMNS = columns<{ date: string; record: Record<string, unknown> }>()(`
+  to_char(on_date, 'YYYY-MM-DD') AS date, record`)
 
 /** Newest day first; `before` is `YYYY-MM-DD`. */
 export async function listDigests(

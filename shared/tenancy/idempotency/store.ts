@@ -36,14 +36,9 @@ const KEY_STATE_COLUMNS = columns<{
   headers: Record<string, string> | null
   body: string | null
   leaseSeconds: number | null
-}>({
-  locked: 'l.locked',
-  fingerprint: 'k.fingerprint',
-  status: 'k.status',
-  headers: 'k.headers',
-  body: 'k.body',
-  leaseSeconds: 'extract(epoch FROM k.lease_until - now())::float8',
-})
+}>()(`
+  l.locked, k.fingerprint, k.status, k.headers, k.body,
+  extract(epoch FROM k.lease_until - now())::float8 AS leaseSeconds`)
 
 /** With the advisory lock an equal request sees `in-progress` at once and does not wait for the commit. */
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {

@@ -17,17 +17,10 @@ export interface ClientRecord {
   isDisabled: boolean
 }
 
-const CLIENT = columns<ClientRecord>({
-  id: 'c.id',
-  clientId: 'c.client_id',
-  organisationId: 'c.organisation_id',
-  organisationUuid: 'o.uuid',
-  env: 'c.env',
-  scopes: 'c.scopes',
-  tokenAlg: 'c.token_alg',
-  isDisabled: 'c.disabled_at IS NOT NULL',
-  families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id)',
-})
+const CLIENT = columns<ClientRecord>()(`
+  c.id, c.client_id, c.organisation_id, o.uuid AS organisationUuid, c.env, c.scopes, c.token_alg,
+  c.disabled_at IS NOT NULL AS isDisabled,
+  ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id) AS families`)
 
 export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
   const rows = await query(
@@ -57,13 +50,7 @@ export interface TokenKeyRecord {
   sealedPrivateJwk: string
 }
 
-const TOKEN_KEY_RECORD_COLUMNS = columns<TokenKeyRecord>({
-  kid: 'kid',
-  alg: 'alg',
-  role: 'role',
-  publicJwk: 'public_jwk',
-  sealedPrivateJwk: 'sealed_private_jwk',
-})
+const TOKEN_KEY_RECORD_COLUMNS = columns<TokenKeyRecord>()('kid, alg, role, public_jwk, sealed_private_jwk')
 
 /** The signing ones first. Previous keys are published for a day after they stopped signing. */
 export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {

@@ -41,12 +41,9 @@ interface ListedOrganisation {
   projects: number
 }
 
-const LISTED_COLUMNS = columns<ListedOrganisation>({
-  organisationId: 'o.uuid',
-  name: 'o.name',
-  people: '(SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id)',
-  projects: '(SELECT count(*) FROM projects p WHERE p.organisation_id = o.id)',
-})
+const LISTED_COLUMNS = columns<ListedOrganisation>()(`
+  o.uuid AS organisationId, o.name, (SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id) AS people,
+  (SELECT count(*) FROM projects p WHERE p.organisation_id = o.id) AS projects`)
 
 export async function listOrganisations(db: Knex): Promise<ListedOrganisation[]> {
   return await query(db, typed`SELECT ${LISTED_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
@@ -181,16 +178,10 @@ export interface ClientListing {
   disabledAt: Date | null
 }
 
-const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
-  clientId: 'c.client_id',
-  name: 'c.name',
-  organisationId: 'o.uuid',
-  organisation: 'o.name',
-  env: 'c.env',
-  families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family)',
-  createdAt: 'c.created_at',
-  disabledAt: 'c.disabled_at',
-})
+const CLIENT_LISTING_COLUMNS = columns<ClientListing>()(`
+  c.client_id, c.name, o.uuid AS organisationId, o.name AS organisation, c.env,
+  ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family) AS families,
+  c.created_at, c.disabled_at`)
 
 export async function listClients(db: Knex): Promise<ClientListing[]> {
   return await query(
@@ -222,12 +213,8 @@ interface Holder {
   isEntitled: boolean
 }
 
-const HOLDER_COLUMNS = columns<Holder>({
-  organisationId: 'k.organisation_id',
-  organisationUuid: 'o.uuid',
-  env: 'k.env',
-  isEntitled: entitledTo('securitisation', 'k'),
-})
+const HOLDER_COLUMNS = columns<Holder>()(`
+  k.organisation_id, o.uuid AS organisationUuid, k.env, ${entitledTo('securitisation', 'k')} AS isEntitled`)
 
 export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
   const rows = await query(
@@ -256,13 +243,8 @@ interface LmsIntegration extends Holder {
   sealedSecret: string | null
 }
 
-const LMS_INTEGRATION_COLUMNS = columns<LmsIntegration>({
-  organisationId: 'i.organisation_id',
-  organisationUuid: 'o.uuid',
-  env: 'i.env',
-  sealedSecret: 'i.sealed_secret',
-  isEntitled: entitledTo('colending', 'i'),
-})
+const LMS_INTEGRATION_COLUMNS = columns<LmsIntegration>()(`
+  i.organisation_id, o.uuid AS organisationUuid, i.env, i.sealed_secret, ${entitledTo('colending', 'i')} AS isEntitled`)
 
 /** `sealedSecret` is null if it is not provisioned. */
 export async function findLmsIntegration(db: Knex, id: string): Promise<LmsIntegration | undefined> {

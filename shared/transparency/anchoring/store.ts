@@ -57,12 +57,7 @@ export interface PublishedCheckpoint {
   cosignatures: string[]
 }
 
-const CHECKPOINT = columns<PublishedCheckpoint>({
-  size: 'size',
-  root: 'root',
-  note: 'note',
-  cosignatures: 'cosignatures',
-})
+const CHECKPOINT = columns<PublishedCheckpoint>()('size, root, note, cosignatures')
 
 export async function latestCheckpoint(
   db: Knex,
@@ -139,11 +134,7 @@ export async function readEntries(db: Knex, env: ApiEnv, from: number, to: numbe
   return rows.map(({ entry }) => entry)
 }
 
-const TILES_COLUMNS = columns<{ level: number; index: number; data: Buffer }>({
-  level: 'level',
-  index: 'index',
-  data: 'data',
-})
+const TILES_COLUMNS = columns<{ level: number; index: number; data: Buffer }>()('level, index, data')
 
 /** A stored tile may be wider than requested. The reader has these tiles only. */
 export async function readTiles(
@@ -232,10 +223,8 @@ export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<Fo
   return rows[0]
 }
 
-const WAITING_ENTRIES_COLUMNS = columns<{ count: number; oldestSeconds: number }>({
-  count: 'count(*)',
-  oldestSeconds: 'coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8',
-})
+const WAITING_ENTRIES_COLUMNS = columns<{ count: number; oldestSeconds: number }>()(`
+  count(*) AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldestSeconds`)
 
 /** Returns the environments with entries that have no position in their log yet. */
 export async function environmentsWaiting(db: Knex): Promise<ApiEnv[]> {

@@ -42,11 +42,8 @@ export async function insertReceipt(db: Knex, env: ApiEnv, size: number, receipt
   if (receipt.state === 'EXTERNAL') await confirmReceipt(db, env, size, receipt)
 }
 
-const DUE_RECEIPTS_COLUMNS = columns<{ size: number; network: string; proof: Buffer }>({
-  size: 'size',
-  network: 'network',
-  proof: 'receipt',
-})
+const DUE_RECEIPTS_COLUMNS = columns<{ size: number; network: string; proof: Buffer }>()(`
+  size, network, receipt AS proof`)
 
 /** May have become complete; the longest waiting first. */
 export async function dueReceipts(

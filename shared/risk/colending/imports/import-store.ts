@@ -3,24 +3,9 @@ import type { Owner } from '../../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import { type Failure, type Import, type ImportKind, NO_PROGRESS, type Progress } from './import.ts'
 
-const COLUMNS = columns<Import>({
-  id: 'id',
-  seq: 'seq',
-  organisationId: 'organisation_id',
-  env: 'env',
-  kind: 'kind',
-  style: 'style',
-  requestedMapping: 'requested_mapping',
-  mapping: 'mapping',
-  state: 'state',
-  sha256: 'sha256',
-  bytes: 'bytes',
-  receivedAt: 'received_at',
-  progress: 'progress',
-  recordNo: 'record_no',
-  failure: 'failure',
-  record: 'record',
-})
+const COLUMNS = columns<Import>()(`
+  id, seq, organisation_id, env, kind, style, requested_mapping, mapping, state, sha256, bytes, received_at, progress,
+  record_no, failure, record`)
 
 /** For workers. Undefined also if it is not received yet. */
 export async function findImport(db: Knex, id: string): Promise<Import | undefined> {

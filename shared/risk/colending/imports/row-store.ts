@@ -71,12 +71,7 @@ export async function insertErrors(
   )
 }
 
-const ERRORS_COLUMNS = columns<ListedLine & { n: number }>({
-  n: 'n',
-  line: 'line',
-  column: 'column_name',
-  code: 'code',
-})
+const ERRORS_COLUMNS = columns<ListedLine & { n: number }>()('n, line, column_name AS column, code')
 
 /** `after` is the number of the last row; `isSkipped` selects skipped records instead. */
 export async function listErrors(

@@ -20,12 +20,7 @@ export interface StoredPdf {
   txId: Buffer
 }
 
-const PACK_SOURCE_COLUMNS = columns<PackSource>({
-  state: 'p.state',
-  body: 'p.body',
-  evidence: 'e.body',
-  dilution: 'j.body',
-})
+const PACK_SOURCE_COLUMNS = columns<PackSource>()('p.state, p.body, e.body AS evidence, j.body AS dilution')
 
 export async function findPackSource(
   db: Knex,
