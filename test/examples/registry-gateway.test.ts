@@ -8,41 +8,13 @@ import { NoAnswerError } from '#shared/risk/registries/connector.ts'
 import type { CallLine } from '../../examples/registry-gateway/calls.ts'
 import { composeGateway, healthOf, notifySecretOf } from '../../examples/registry-gateway/compose.ts'
 import { createGatewayServer } from '../../examples/registry-gateway/server.ts'
-import { loadSettings, SettingsError, testSettings } from '../../examples/registry-gateway/settings.ts'
+import { loadSettings } from '../../examples/registry-gateway/settings.ts'
 import { derivedKey, memoryStore, openStore } from '../../examples/registry-gateway/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { answerTo, type Exchange, replayed, type Sample, sampleEnv, sampleOf } from './registry-gateway-samples.ts'
 
 const key = derivedKey(Buffer.alloc(32, 7), 'state')
 const HANDLE = 'gwc_4Q2M7Z5K3J6N2P7T4V6X3B5D7F'
-
-test('settings name each problem, and never quote a value', (t) => {
-  const error = t.throws(
-    () =>
-      loadSettings({ ...sampleEnv, GATEWAY_TOKEN: 'short-secret', GLEIF_URL: 'http://gleif.example', SETU_SECRET: '' }),
-    { instanceOf: SettingsError },
-  )
-  t.regex(error?.message ?? '', /GATEWAY_TOKEN must have 32 characters or more/)
-  t.regex(error?.message ?? '', /GLEIF_URL must be an https address; http is for loopback only/)
-  t.regex(error?.message ?? '', /SETU_SECRET is not set; SETU_CLIENT_ID, SETU_SECRET/)
-  t.notRegex(error?.message ?? '', /short-secret/)
-  t.regex(t.throws(() => loadSettings({}))?.message ?? '', /GATEWAY_KEY is not set/)
-})
-
-test('a setting may come from a file, but not from both', (t) => {
-  const file = join(temporaryFolder('gateway-settings'), 'token')
-  writeFileSync(file, `${'a'.repeat(40)}\n`)
-  const { GATEWAY_TOKEN, ...rest } = sampleEnv
-  t.is(loadSettings({ ...rest, GATEWAY_TOKEN_FILE: file }).GATEWAY_TOKEN, 'a'.repeat(40))
-  const both = t.throws(() => loadSettings({ ...rest, GATEWAY_TOKEN, GATEWAY_TOKEN_FILE: file }))
-  t.regex(both?.message ?? '', /GATEWAY_TOKEN and GATEWAY_TOKEN_FILE are both set/)
-})
-
-test('hosts and keys of test environments are found', (t) => {
-  t.deepEqual(testSettings(loadSettings(sampleEnv)), [])
-  const env = { ...sampleEnv, SETU_URL: 'https://fiu-sandbox.setu.co/v2', SANDBOX_API_KEY: 'key_test_1' }
-  t.deepEqual(testSettings(loadSettings(env)), ['SETU_URL', 'SANDBOX_API_KEY'])
-})
 
 test('state is sealed, bound to its name, and used by one process', (t) => {
   const folder = temporaryFolder('gateway-state')
