@@ -180,7 +180,7 @@ test.serial(
     const notified = await eventually('the other to be notified', () => noticesTo('ops@bounced.example')[0])
     t.regex(
       notified,
-      /"email" \(email\) of the project "Bounced project" was disabled: Delivery failed \(status=3D5\.1\.1\)\./,
+      /"email" \(email\) was disabled[\s\S]*Project: Bounced project\s+Reason: Delivery failed \(status=3D5\.1\.1\)/,
     )
     t.regex(notified, /List-Unsubscribe:/)
     t.is(noticesTo(emailOf(team, 'owner')).length, 0)

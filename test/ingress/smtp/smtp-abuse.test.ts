@@ -39,6 +39,8 @@ test('B33: recipients are evaluated by domain, then by mailbox', async (t) => {
     `${uuid}@${MAIL_DOMAIN}`,
     `${uuid.toUpperCase()}@${MAIL_DOMAIN}`,
     `${key}+a-slug_1@${MAIL_DOMAIN}`,
+    `${key}+UPPER@${MAIL_DOMAIN}`,
+    `k+slug@${MAIL_DOMAIN}`,
     `${uuid}@${MAIL_DOMAIN.toUpperCase()}`,
   )
   t.deepEqual(accepted, ['250 OK'])
@@ -48,9 +50,8 @@ test('B33: recipients are evaluated by domain, then by mailbox', async (t) => {
     `postmaster@${MAIL_DOMAIN}`,
     `00000000-0000-1000-8000-000000000000@${MAIL_DOMAIN}`,
     `00000000-0000-4000-c000-000000000000@${MAIL_DOMAIN}`,
-    `${key}+UPPER@${MAIL_DOMAIN}`,
     `${key}+@${MAIL_DOMAIN}`,
-    `${key.slice(1)}+slug@${MAIL_DOMAIN}`,
+    `${'k'.repeat(65)}+slug@${MAIL_DOMAIN}`,
   )
   t.deepEqual(invalid, ['550 5.1.1 Invalid mailbox'])
 })

@@ -94,7 +94,7 @@ test('a backup is not written through a pooler of transactions', async (t) => {
     async [Symbol.asyncDispose]() {},
   }))
   t.is(status, 1)
-  t.regex(stderr, /DATABASE_OWNER_URL must lead past the pooler/)
+  t.regex(stderr, /DATABASE_OWNER_URL must connect without the pooler/)
 })
 
 test('deadlines that would be those of migrations too are refused', async (t) => {
