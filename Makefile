@@ -2,7 +2,7 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-# npm scripts run on the Node of the dev dependencies, independent of the installed version.
+# npm scripts run on the Node of the dev dependencies, also on a machine with another version.
 STAMP := node_modules/.installed
 
 # Words after `soak` or `bench` are arguments: `make bench -- pings --quick`. Make sees them as goals, so they must

@@ -53,7 +53,7 @@ function row(name: string, items: number, rounds: readonly Round[], bounds: { li
   }
 }
 
-/** Creates the flips before the alerter starts: its start and its first page are not measured. */
+/** Creates the flips before the alerter starts, so that its start is not measured. */
 async function measureFlips(count: number): Promise<Round> {
   await using stack = await openBenchStack()
   await addChecks(stack.db, count)

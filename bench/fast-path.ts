@@ -6,7 +6,6 @@ import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** A side of a comparison. */
 interface Side {
   /** default: this tree */
   tree?: string

@@ -1,4 +1,4 @@
-/** A row of a report; all rows of a table have the same members. */
+/** All rows of a table have the same members. */
 export type Row = Record<string, string | number>
 
 export function printTable(title: string, rows: readonly Row[]): void {

@@ -4,9 +4,9 @@ import type { Metrics } from '#shared/platform/process/metrics.ts'
 /** Minimum delay in milliseconds that is reported. */
 const SLOW_MS = 100
 const POLL_EVERY_MS = 20
-/** Interval while no request is under way: fifty timers a second are a sixth of what an idle process costs. */
+/** Interval without requests in progress. Fifty timers a second are a sixth of the cost of an idle process. */
 const IDLE_POLL_MS = 100
-/** Routes that a log line names. */
+/** Maximum number of routes in a log entry. */
 const MAX_NAMED = 5
 
 /** Reports requests in progress while the event loop was blocked. Pings are not reported. */
@@ -16,8 +16,8 @@ export interface EventLoopMonitor extends Disposable {
 }
 
 /**
- * Looks fifty times a second how late it is, while requests are under way. After a turn of the event loop of more than 100 ms it counts and logs the
- * turn with the routes of the requests that were under way in it: one of them held the loop, or none of them.
+ * Polls the event loop every 20 ms while requests are in progress. After a delay of more than 100 ms it counts and logs
+ * the routes in progress, one of which may have blocked the loop.
  */
 export function monitorEventLoop({
   log,

@@ -36,7 +36,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   const superfluous = Object.keys(state.processes).filter((name) => !plans.some((plan) => plan.name === name))
   for (const name of superfluous) {
     const old = state.processes[name]
-    if (old && (await stopProcess(old, 'SIGINT', stopTimeoutMs))) say(`stopped ${name}, which is not needed any more`)
+    if (old && (await stopProcess(old, 'SIGINT', stopTimeoutMs))) say(`stopped ${name}, which is no longer needed`)
     forgetProcess(folder, name)
     delete state.processes[name]
   }

@@ -10,7 +10,7 @@ import { appendToTiles, type Frontier, frontierRoot } from '#shared/transparency
 import { type LogSource, UnreachableError } from './source.ts'
 import type { MonitorState } from './state.ts'
 
-/** The log is inconsistent or has forbidden entries. `evidence` are the notes that prove it. */
+/** The log contradicts itself or contains an invalid entry. `evidence` are the notes that prove it. */
 export class AlarmError extends Error {
   readonly evidence: readonly string[]
   constructor(message: string, evidence: readonly string[]) {

@@ -12,7 +12,7 @@ export interface Requested {
   client_metadata: { jwks?: { keys: JWK[] }; encrypted_response_enc_values_supported?: string[] }
 }
 
-/** Fetches the request named by a QR code and verifies that its client signed it. */
+/** Fetches the request of a QR code. @throws Error unless the named verifier has signed it */
 export async function fetchRequest(authorizationRequest: string): Promise<Requested> {
   const params = new URL(authorizationRequest).searchParams
   const clientId = params.get('client_id') ?? ''
@@ -35,7 +35,7 @@ async function verifierKey(jwt: string, clientId: string) {
   const isNamed =
     host === undefined ? digest === hash('sha256', certificate.raw, 'base64url') : certificate.checkHost(host)
   if (!isNamed) throw new Error('the signer of the request does not match its client_id')
-  // Which authorities to believe is for a real wallet to know; this one takes any.
+  // A real wallet must check the certificate's authority; this example accepts any.
   return await importX509(certificate.toString(), alg)
 }
 

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 
-/** A key pair; the public key has the members that a verifier needs. */
 export interface KeyPair {
   privateJwk: JWK
   publicJwk: JWK
@@ -42,7 +41,6 @@ export async function issue(
   return `${[jwt, ...disclosures].join('~')}~`
 }
 
-/** Returns the names of the claims that a credential can disclose. */
 export function disclosable(credential: string): string[] {
   return disclosuresOf(credential).map(([name]) => name)
 }

@@ -34,7 +34,6 @@ export interface PingRequest {
   socket: Socket
 }
 
-/** Handles requests under /ping/ from Node's server (`handle`) and from the fast path (`handleFast`: no body). */
 export interface PingHandler {
   handle(request: IncomingMessage, response: ServerResponse): void
   handleFast(request: PingRequest, reply: Reply): void
@@ -61,8 +60,8 @@ const PREFIX = '/ping/'
 const USER_AGENT_LENGTH = 200
 
 /**
- * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. `OK` is sent
- * only after the broker has confirmed the ping.
+ * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. It sends
+ * `OK` only after the broker has confirmed the ping.
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {
   const answering = new Answering(deps, parts)

@@ -44,7 +44,9 @@ const NOTHING = Buffer.alloc(0)
 interface Placed {
   checkId: number
   body: Buffer | null
-  mail: AcceptedMail
+  text: AcceptedMail['text']
+  /** id of the row with the rest */
+  storedBody: string | null
 }
 
 /** Turns mails into pings. A recipient without a check is only logged. */
@@ -90,19 +92,7 @@ export function createMailListener(
     const receivedAt = deps.now()
     await Promise.all(
       placed.map(({ checkId, ...contents }) => {
-        const ping = {
-          checkId,
-          kind: 'success' as const,
-          exitStatus: null,
-          receivedAt,
-          scheme: 'email',
-          remoteAddr: mail.remoteAddr,
-          method: '',
-          ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
-          rid: null,
-          body: contents.body,
-          mail: contents.mail,
-        }
+        const ping = pingOf(mail, { checkId, ...contents }, receivedAt, text.subject)
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {
             if (error) parts.listener.refusals.known(checkId, performance.now())
@@ -126,11 +116,14 @@ export function createMailListener(
    */
   async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
     if (checks.length === 0) return []
-    if (text.carried && body.length <= CARRIED_BODY_BYTES)
-      return checks.map((checkId) => ({ checkId, body: body === NOTHING ? null : body, mail: toAccepted(text, null) }))
-    const ids = checks.map(() => randomUUID())
+    if (text.carried && body.length <= CARRIED_BODY_BYTES) {
+      const carriedBody = body === NOTHING ? null : body
+      return checks.map((checkId) => ({ checkId, body: carriedBody, text: text.carried, storedBody: null }))
+    }
+    const placed = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
+    const ids = placed.map(({ storedBody }) => storedBody)
     await storeMail(deps.db, ids, { body, text: text.stored && Buffer.from(text.stored) })
-    return checks.map((checkId, index) => ({ checkId, body: null, mail: toAccepted(text, ids[index] ?? null) }))
+    return placed
   }
 
   return async (mail) => {
@@ -145,8 +138,20 @@ export function createMailListener(
   }
 }
 
-function toAccepted({ carried, subject }: PackedText, storedBody: string | null): AcceptedMail {
-  return { text: carried, storedBody, ...(carried === null && { subject }) }
+function pingOf(mail: Mail, { checkId, body, text, storedBody }: Placed, receivedAt: Micros, subject: string) {
+  return {
+    checkId,
+    kind: 'success' as const,
+    exitStatus: null,
+    receivedAt,
+    scheme: 'email',
+    remoteAddr: mail.remoteAddr,
+    method: '',
+    ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
+    rid: null,
+    body,
+    mail: { text, storedBody, ...(text === null && { subject }) },
+  }
 }
 
 interface Found {

@@ -8,7 +8,7 @@ import { insertProject, insertProjectKey } from '#shared/monitoring/projects/sto
 import { splitHosts } from '#shared/platform/database/hosts.ts'
 import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
-import { createSecrets, type Secrets } from '#shared/platform/process/secrets.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps, IngressTasks } from '../../ingress/deps.ts'
 import type { MailDeps } from '../../ingress/smtp/open-mail-ingress.ts'
 import { ALL_HEAP, INGRESS_HEAP } from '../../stack/stack-settings.ts'
@@ -160,11 +160,6 @@ export function waitForEveryBarrier(deps: IngressDeps): void {
   }
 }
 
-/** The columns that only ping keys have. */
-function pingKeyColumns(secrets: Secrets, key: string) {
-  return { sealed: secrets.seal('ping-key', key), foldedDigest: secrets.digest(key.toLowerCase()) }
-}
-
 const NO_LIMITS = {
   API_RATE_LIMIT_PER_MINUTE: '0',
   PUBLIC_RATE_LIMIT_PER_MINUTE: '0',
@@ -209,7 +204,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
 
   async function key(projectId: number, kind: KeyKind): Promise<string> {
     const text = generateKey(kind, randomBytes)
-    const sealed = kind === 'ping' ? pingKeyColumns(secrets, text) : {}
+    const foldedDigest = secrets.digest(text.toLowerCase())
+    const sealed = kind === 'ping' ? { sealed: secrets.seal('ping-key', text), foldedDigest } : {}
     await insertProjectKey(db, { projectId, kind, prefix: keyPrefix(text), digest: secrets.digest(text), ...sealed })
     return text
   }

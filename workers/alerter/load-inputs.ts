@@ -36,8 +36,8 @@ interface Metered {
   kind: string
 }
 
-/** Repeats may use a share of the monthly limit. */
-export type LoadReserve = (tx: Knex, channels: readonly Metered[]) => Promise<(channel: Metered) => boolean>
+/** Returns a function that is true for integrations whose repeats have used their share of the monthly limit. */
+export type LoadReserve = (tx: Knex, integrations: readonly Metered[]) => Promise<(integration: Metered) => boolean>
 
 /** Queries the database only for integrations with a monthly limit. */
 export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | 'now'>): LoadReserve {

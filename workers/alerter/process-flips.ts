@@ -26,10 +26,16 @@ type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'lo
 /** `changes` processes only flips, concurrently with a run that processes everything. */
 export type Share = 'all' | 'changes'
 
+/** Returns true if more flips may be waiting. @param claimed result of `processFlips` */
 export const isFull = (claimed: number) => claimed >= PAGE
 
-/** Lock order: checks, flips, incidents, notifications. Returns 0 if all remaining rows are locked. */
-export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
+/**
+ * Processes one page of flips and due incidents in one transaction: claims them, loads their facts, decides, and stores
+ * incidents, decisions, notifications and outbox messages. Locks are taken in this order: checks, flips, incidents,
+ * notifications.
+ * @returns the number of processed rows; 0 if none is left that is not locked by another process
+ */
+export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
     const { flips, due, isFlood } = await inIndexOrder(tx, () => claim(tx, share))
     const digests = async () => (share === 'all' ? await sendDigests(tx, deps) : [])

@@ -47,8 +47,8 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
 
 const HEADERS = { 'Auto-Submitted': 'auto-generated' }
 
-/** `id` is the same for each attempt, so that mail servers can drop duplicates. */
-function toOutgoingMail(id: string, mail: LinkMail | WrittenMail): OutgoingMail {
+/** @param id the same for each attempt, so that mail servers can drop duplicates */
+function toOutgoingMail(id: string, mail: LinkMail | WrittenMail, siteName: string): OutgoingMail {
   if ('html' in mail)
     return { ...mail, messageId: `${id}@signalbox`, headers: { ...HEADERS, ...mail.headers }, attachments: [] }
   const { to, subject, lead, action, url, foot } = mail

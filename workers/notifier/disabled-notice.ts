@@ -87,11 +87,7 @@ function disabledNotice(
   { publicUrl, siteName }: { publicUrl: string; siteName: string },
 ): OutgoingMail {
   const label = disabled.name === '' ? disabled.kind : `"${oneLine(disabled.name)}" (${disabled.kind})`
-  const lines = [
-    `The integration ${label} of the project "${oneLine(disabled.projectName)}" was disabled: ${reason}.`,
-    'It receives no further notifications until you correct and enable it.',
-    publicUrl,
-  ]
+  const subject = `The integration ${label} was disabled`
   return {
     messageId: `disabled.${id}@${URL.parse(publicUrl)?.hostname || 'localhost'}`,
     to,

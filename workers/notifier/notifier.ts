@@ -33,7 +33,7 @@ const TRIAL_PREFETCH = 100
 /** Most attempts wait for their target or for a slot, so slow targets must leave room for others. */
 const ATTEMPT_PREFETCH = 2_500
 
-/** The end of the older notification usually requeues this one first. */
+/** Retry delay in seconds behind an older notification. The end of the older attempt requeues it earlier. */
 const SECONDS_BEHIND = 2
 
 // Outcomes that are not recorded: the notification was deleted, waits, or belongs to another attempt. A group counts them
@@ -77,7 +77,10 @@ export const notifier: Worker = {
   },
 }
 
-/** The claim makes duplicates harmless, and the message of a process that died can be handled again. */
+/**
+ * Claims a notification and makes one attempt. The claim makes a duplicate message harmless, and ends with its lease if
+ * the process crashes.
+ */
 async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
   const claimed = await context.statements.claim(notificationId)
   return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
@@ -107,7 +110,10 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
   return outcome
 }
 
-/** Messages are in order per check and integration: withdraws this one, or reschedules it behind an older one. */
+/**
+ * Returns true if a claimed notification may be sent now. Notifications of one check to one integration keep their
+ * order: if a newer one was sent, this one is withdrawn; if an older one is not finished, this one is rescheduled.
+ */
 async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
   const { db, behind, statements } = context
   if (claimed.isOvertaken) {
@@ -127,7 +133,7 @@ async function isNext(context: NotifierContext, claimed: ClaimedNotification): P
   return false
 }
 
-/** Waiting notifications of other processes wait for the sweeper. */
+/** Requeues notifications that wait behind this one. The sweeper requeues those that another process rescheduled. */
 async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
   const { checkId, integrationId } = claimed
   if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })

@@ -120,7 +120,7 @@ function mailMembers({ text, storedBody, subject }: AcceptedMail, body: Buffer |
   return { ...(storedBody !== null && { storedBody }), ...(listed !== undefined && { subject: listed }) }
 }
 
-/** Classifies a mail. A mail whose text was deleted counts as one without text. */
+/** A mail whose text was deleted counts as one without text. */
 export function classifyMail(check: LockedCheck, text: MailText | null): PingType {
   return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }

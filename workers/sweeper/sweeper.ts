@@ -31,9 +31,9 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
-/** With a larger difference one of both clocks is wrong, and nothing is swept. */
+/** Above this offset from the database's clock a machine does not sweep, because one of the clocks is wrong. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
-/** After a jump nothing is swept until the clock is steady again. */
+/** A larger difference between two readings is a clock jump. No sweep runs until the clock is steady again. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
 
 /** The external monitor may be in any network. */
@@ -44,7 +44,10 @@ const EVERY_SECOND = '* * * * * *'
 /** Restarts of listeners, evaluators, database or broker may take this long before the process is unready. */
 const MAY_BE_LATE_SECONDS = 30
 
-/** A missed ping sends no message. Sweeps run independently, so that a slow one delays no other. */
+/**
+ * Searches for overdue work every second, because a missed ping sends no message. Sweeps run independently, so that a
+ * slow one does not delay the others. A process runs each sweep at most once at a time.
+ */
 export const sweeper: Worker = {
   name: 'sweeper',
   sends: true,
@@ -80,7 +83,7 @@ export const sweeper: Worker = {
   },
 }
 
-/** Some sweeps have state, so each sweeper has separate instances. */
+/** @param sweeps separate instances, because some have state */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
@@ -182,7 +185,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   ]
 }
 
-/** Logger for node-cron, which otherwise writes to standard output. */
+/** node-cron otherwise writes to standard output. */
 function scheduleLog(log: WorkerDeps['log']): Logger {
   return {
     info: (detail) => log.info({ detail }, 'sweep.timer-noted'),

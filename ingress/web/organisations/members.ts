@@ -54,14 +54,13 @@ async function invite(context: FormContext): Promise<void> {
     await insertLink(tx, {
       purpose: 'invitation',
       digest: deps.secrets.digest(`invitation:${token}`),
-      // Only the mail contains this token: its use proves access to the mailbox.
+      // Only the mail contains this one, so its use proves access to the mailbox.
       mailedDigest: deps.secrets.digest(`invitation:${mailedToken}`),
       organisationId: organisation.organisationId,
       email,
       role,
     })
     await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
-    // The mail contains only the inviter's address, because names are free text.
     return await queueLinkMail(tx, enqueue, deps, {
       to: email,
       subject: `${session.email} invites you to ${deps.config.siteName}`,
@@ -105,7 +104,7 @@ async function removeMember(context: FormContext): Promise<void> {
   back(context, 'member-removed')
 }
 
-/** Members cannot change themselves. Only owners add, change or remove owners, and one owner must remain. */
+/** Members cannot change themselves, only owners make, change or remove owners, and one owner always remains. */
 async function changeMember(context: FormContext, opened: LoadedOrganisation, role: Role | null): Promise<void> {
   const { organisation, session } = opened
   const { organisationId } = organisation

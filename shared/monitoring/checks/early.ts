@@ -1,8 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { CheckSchedule } from './check.ts'
-
-/** Has the type of NextOccurrence in status.ts, which imports this file. */
-type Next = (kind: 'cron' | 'oncalendar', expression: string, tz: string, after: Micros) => Micros | null
+import type { CheckSchedule, NextOccurrence } from './check.ts'
 
 /** The newest success or fail of a check, with the length of its run; null if the run was not measured. */
 interface LastFinish {
@@ -17,7 +14,7 @@ interface LastFinish {
 export function countedAt(
   { kind, schedule, tz, earlySeconds = 0 }: CheckSchedule,
   { at, duration }: LastFinish,
-  next: Next,
+  next: NextOccurrence,
 ): Micros {
   if (kind === 'simple' || earlySeconds === 0) return at
   const began = at - (duration ?? 0)

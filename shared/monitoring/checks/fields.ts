@@ -43,12 +43,13 @@ const slug = (value: string) => (isSlug(value) ? accepted(value) : refused('% do
 const schedule = (value: string, rules: SpecRules) =>
   rules.isValidSchedule(value) ? accepted(value) : refused('% is not a valid cron or OnCalendar expression')
 
+/** Replaces an outdated name of a zone by its current name. */
 function zone(value: string, rules: SpecRules): Reading<string> {
   const name = rules.resolveTimeZone(value)
   return name === null ? refused('% is not a valid timezone') : accepted(name)
 }
 
-/** The first settings of responses, documents and forms. */
+/** Responses, documents and forms begin with these settings. Add a plain text setting here. */
 export const IDENTITY_FIELDS = {
   name: setting('name', text(MAX_NAME_LENGTH), { label: 'name' }),
   slug: setting('slug', text(MAX_NAME_LENGTH, slug), {
@@ -60,7 +61,7 @@ export const IDENTITY_FIELDS = {
   desc: setting('desc', text(MAX_DESC_LENGTH), { label: 'description', column: 'description' }),
 } satisfies FieldGroup
 
-/** Responses contain those of the check's kind; the others stay stored. */
+/** Settings of the schedule. Responses contain only those of the check's kind; the others remain stored. */
 export const SCHEDULE_FIELDS = {
   kind: { ...choice('simple', 'cron', 'oncalendar'), api: null, column: 'kind', label: 'schedule' },
   /** cron or OnCalendar text as sent, untrimmed; empty for a check that never had one */
@@ -88,7 +89,10 @@ export const KEYWORD_FIELDS = {
   filterDefaultFail: setting('filter_default_fail', flag, { label: 'keywords' }),
 } satisfies FieldGroup
 
-/** Types, reading of requests, columns, responses, documents, the API schema and forms derive from this table. */
+/**
+ * Every setting of a check, by its name in the code. Types, request parsing, columns, responses, project documents,
+ * copies, audit labels, the API schema and form values derive from this table.
+ */
 export const CHECK_FIELDS = { ...IDENTITY_FIELDS, ...SCHEDULE_FIELDS, ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }
 
 export type SettingsOf<Fields> = { -readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }

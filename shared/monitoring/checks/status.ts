@@ -6,11 +6,11 @@ import { hasRules } from './rule-bits.ts'
 export type CheckTimes = CheckSchedule & CheckState
 
 /**
- * Returns the time at which the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
+ * Returns when the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
  * @returns null unless the stored status is up or a first ping is expected, and if the schedule has no further occurrence
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
-  const success = successBefore(check)
+  const success = successBefore(check, next)
   if (success === null) return null
   const since = Math.max(success, check.deadlineExtendedAt ?? 0)
   if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds)
@@ -18,8 +18,10 @@ export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | nu
 }
 
 /** Returns the success from which the next one is due. A check that is watched after an import has none yet. */
-function successBefore(check: CheckTimes): Micros | null {
-  if (check.status === 'up') return check.lastPing
+function successBefore(check: CheckTimes, next: NextOccurrence): Micros | null {
+  if (check.status === 'up' && check.lastPing !== null) {
+    return countedAt(check, { at: check.lastPing, duration: check.lastDuration }, next)
+  }
   return isFirstExpected(check) ? (check.expectedFrom ?? null) : null
 }
 

@@ -77,11 +77,11 @@ function emailFacts(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** An e-mail ping is attached instead of quoted. */
-function quotedEnd(ping: NotifiedPing | null): EmailContent['body'] {
-  if (!ping?.body || ping.scheme === 'email' || ping.body.byteLength === 0) return null
-  const text = ping.body.toString('utf8')
-  return { text: text.slice(-maxQuoted).toWellFormed(), isCut: text.length > maxQuoted }
+/** Returns the end of the last ping's body. An e-mail ping is attached instead of quoted. */
+function quotedEnd(ping: NotifiedPing | null): MailSection {
+  const text = ping?.body && ping.scheme !== 'email' ? ping.body.toString('utf8') : ''
+  const cut = text.length > maxQuoted ? ' (only its end is shown)' : ''
+  return { kind: 'quote', title: `Body of the last ping${cut}`, text: text.slice(-maxQuoted).toWellFormed() }
 }
 
 function attachmentsOf(ping: NotifiedPing | null): EmailMessage['attachments'] {

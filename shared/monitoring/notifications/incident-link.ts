@@ -1,10 +1,14 @@
-export function signedOfIncidentLink(incident: string, channel: string): string {
-  return `incident:${incident}:${channel}`
+/** Returns the text that the signature of an incident link covers. */
+export function signedOfIncidentLink(incident: string, integration: string): string {
+  return `incident:${incident}:${integration}`
 }
 
 export const INCIDENT_SIGNATURE_BYTES = 16
 
-/** A notified person may acknowledge here without signing in. `digest` is of `signedOfIncidentLink`. */
-export function incidentLinkPath(incident: string, channel: string, digest: Buffer): string {
-  return `/i/${incident}/${channel}/${digest.subarray(0, INCIDENT_SIGNATURE_BYTES).toString('base64url')}`
+/**
+ * Returns the path at which a notified person may acknowledge without signing in.
+ * @param digest of `signedOfIncidentLink`
+ */
+export function incidentLinkPath(incident: string, integration: string, digest: Buffer): string {
+  return `/i/${incident}/${integration}/${digest.subarray(0, INCIDENT_SIGNATURE_BYTES).toString('base64url')}`
 }

@@ -84,25 +84,11 @@ export function factsOf(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** `failure, exit status 3, 2026-01-31T10:00:00+00:00` */
-function describePing(ping: NotifiedPing): string {
+/** Returns for example `failure, exit status 3, 31 Jan 2026, 10:00:00 UTC`. */
+function describePing(ping: NotifiedPing, timeZone: string): string {
   const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
   const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
-  return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`
-}
-
-/** `31 Jan 2026, 11:00:00 GMT+1` */
-export function formatInstant(at: Micros, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-  }).format(toMillis(at))
+  return `${names[ping.type]}${exit}, ${formatInstant(ping.at, timeZone)}`
 }
 
 /** Characters of a ping's body in chat messages (docs/spec/monitoring.md#integration-kinds). */

@@ -22,7 +22,7 @@ export interface Notified {
   place?: { incidentId: string | null; what: string; entry: number; detail: unknown }
 }
 
-/** Omits integrations that already have a notification for this flip. */
+/** @returns the ids of the new notifications; an integration that has one for this flip already gets no second */
 export async function insertNotifications(
   tx: Knex,
   notified: Notified,

@@ -160,7 +160,7 @@ const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: num
   down: "count(*) FILTER (WHERE c.status = 'down')",
 })
 
-/** Changes when the project's list may look different; clients that watch the list compare it. */
+/** Changes when anything in the project's list may look different, except through a maintenance window. */
 export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
   const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [
     projectId,

@@ -14,10 +14,20 @@ export type Typed<Row> = string & { readonly [ROW]: Row }
 /** Text of a statement. If it is not `Typed`, its rows are `unknown` unless the caller states their type, unchecked. */
 export type Statement<Row> = string & { readonly [ROW]?: Row }
 
-/** Returns a SELECT or RETURNING list; a key that is missing or unknown is a compile error. Call it at module level. */
-export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row> {
-  const items = Object.entries<string>(list).map(([key, sql]) => (sql === key ? sql : `${sql} AS "${key}"`))
-  return items.join(', ') as Typed<Row> // the brand exists in types only
+/**
+ * Returns the SELECT or RETURNING list of a row type: `columns<Check>()('c.id, c.tag_list AS tags')` gives
+ * `c.id AS "id", c.tag_list AS "tags"`. The default name of a column is its camel case. Lists that are composed of
+ * parts are objects: `columns<Check>({ id: 'c.id', ...times })`. A key that is missing or unknown is a compile error.
+ * Call it at module level.
+ */
+export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row>
+export function columns<Row>(): <S extends string>(list: Listed<S, KeyOf<Row>>) => Typed<Row>
+export function columns(list?: Record<string, string>): unknown {
+  return list === undefined ? (text: string) => selectList(readColumns(text)) : selectList(Object.entries(list))
+}
+
+function selectList(items: readonly (readonly [name: string, sql: string])[]): string {
+  return items.map(([name, sql]) => (sql === name ? sql : `${sql} AS "${name}"`)).join(', ')
 }
 
 type KeyOf<Row> = Row extends unknown ? keyof Row : never

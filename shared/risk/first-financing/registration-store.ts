@@ -52,7 +52,10 @@ export async function lockRegistration(tx: Knex.Transaction, id: string): Promis
 
 const MICROS_COLUMNS = columns<{ micros: number }>()('(extract(epoch FROM created_at) * 1000000)::bigint AS micros')
 
-/** Newest first. `before` is the last row of the previous page: its time in microseconds and its id. */
+/**
+ * Returns the newest registrations first.
+ * @param before time (microseconds since 1970) and id of the last row of the previous page
+ */
 export async function listRegistrations(
   db: Knex,
   owner: Owner,
@@ -110,7 +113,7 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
   await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
 }
 
-/** Registrations by fields that have no fingerprints of an epoch. */
+/** Locks registrations in mode FIELDS that have no fingerprints of this epoch yet. */
 export async function takeUnnamed(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -142,7 +145,7 @@ export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<
 const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>()(`
   id, organisation_id, env, deal_id`)
 
-/** Returns receivables that lapse within two weeks, each once. */
+/** Returns financed receivables that expire within two weeks, and marks them, so that each is returned once. */
 export async function takeExpiring(
   tx: Knex.Transaction,
   limit: number,
@@ -158,7 +161,7 @@ export async function takeExpiring(
   )
 }
 
-/** Counts by Indian day. */
+/** Counts one check by another organisation for each of these registrations, per day in Indian time. */
 export async function countSightings(tx: Knex, registrationIds: readonly string[]): Promise<void> {
   if (registrationIds.length === 0) return
   await execute(
@@ -173,7 +176,7 @@ export async function countSightings(tx: Knex, registrationIds: readonly string[
 
 const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>()(`to_char(on_date, 'YYYY-MM-DD') AS date, count`)
 
-/** The last 30 days, newest first. */
+/** Returns checks by other organisations in the last 30 days, newest day first. */
 export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
   return await query(
     db,
@@ -196,7 +199,7 @@ export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, e
 const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>()(`
   t.registration_id AS id, t.spent_at IS NOT NULL AS isSpent`)
 
-/** Locked; undefined for a wrong or late token. */
+/** Locks the registration of a transfer token, used or not. @returns undefined for a wrong or expired token */
 export async function takeOffer(
   tx: Knex.Transaction,
   env: ApiEnv,

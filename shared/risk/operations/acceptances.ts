@@ -75,7 +75,8 @@ export async function requestBuyerAcceptance(
   await queueLinkMail(tx, enqueue, deps, {
     to: buyerEmail,
     subject: 'Do you accept a document that was issued to you?',
-    lead: 'A lender requests your acceptance of a document that names you as its buyer. View it and answer here within seven days:',
+    lead: 'A lender requests your answer to a document that names you as its buyer. The link is valid for seven days.',
+    action: 'See the document and answer',
     path,
     foot: 'Opening the link does not send an answer. If you do not know this document, no action is needed.',
   })

@@ -183,7 +183,10 @@ export interface BundleVerification {
   anchorState: AnchorState | null
 }
 
-/** Uses published keys of this environment, never keys in the bundle. @throws AnchoringError ENVELOPE_MALFORMED */
+/**
+ * Verifies a bundle of any origin by the keys that this environment has published; the keys in it are not read.
+ * @throws AnchoringError ENVELOPE_MALFORMED
+ */
 async function verifyMembers(
   db: Knex,
   env: ApiEnv,

@@ -1,9 +1,11 @@
-/** An e-mail address is its only text from users. */
+/** A short mail with one link. It contains no free text of users, because strangers could receive it. */
 export interface LinkMail {
   to: string
   subject: string
   lead: string
-  /** from the configured public address */
+  /** label of the link */
+  action: string
+  /** complete, from the configured public address */
   url: string
   foot: string
 }

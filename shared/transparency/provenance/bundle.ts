@@ -54,7 +54,7 @@ export function readStatement({ payload, payloadType }: Envelope): Statement | u
   }
 }
 
-/** Works offline. `trusted` are keys from another source. */
+/** Verifies a bundle offline. @param trusted keys from another source; without them the signature check stays open */
 export function verifyBundle(bundle: Bundle, trusted?: readonly EvidenceKey[], policy?: TrustPolicy): Verification {
   const statement = readStatement(bundle.envelope)
   const anchored = verifyAnchored(bundle.record, proofOf(bundle), policy)

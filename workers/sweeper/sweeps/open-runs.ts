@@ -34,6 +34,6 @@ function mailOf(notice: AbandonedNotice, to: string) {
     lead: `Runs of the check "${name}" start and do not end. The oldest ones were abandoned; their result is unknown.`,
     action: 'Open the check',
     path: `/checks/${notice.uuid}`,
-    foot: 'This notice is sent at most once a day. Raise "open" in the rules of the check if so many may run at once.',
+    foot: 'You get this mail at most once a day. Raise "open" in the rules of the check if so many may run at once.',
   }
 }

@@ -36,11 +36,7 @@ export const quotaNotices: Sweep = {
 function mailOf(notice: DueNotice, to: string, config: { publicUrl: string; siteName: string }): OutgoingMail {
   const name = oneLine(notice.projectName)
   const url = `${config.publicUrl}/projects/${notice.projectUuid}/checks`
-  const lines = [
-    `The project "${name}" has reached its limit of ${notice.checkLimit} checks. No more can be added; pings that would make one are refused at twice as many.`,
-    'If you did not expect this, your ping key may have leaked: look at the newest checks, revoke the key and create a new one.',
-    url,
-  ]
+  const subject = `The project "${name}" has reached its limit of ${notice.checkLimit} checks`
   return {
     messageId: `quota.${notice.projectUuid}.${notice.checkLimit}@${URL.parse(config.publicUrl)?.hostname || 'localhost'}`,
     to,

@@ -42,8 +42,10 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { Context } from '../../shell/context.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
 
+/** Days that the bar of a row shows. */
 export const LIST_DAYS = 30
 
+/** Content of a project's check list, with the filter and order that were requested. */
 export interface ListView {
   now: Micros
   /** changes when anything in the list may look different */
@@ -52,13 +54,15 @@ export interface ListView {
   filter: CheckFilter
   sort: ReturnType<typeof parseListQuery>['sort']
   checks: readonly ListedCheck[]
+  /** cursor of the next page; null on the last */
   next: string | null
+  /** cursor of the page before; null on the first */
   previous: string | null
-  /** by id of the check */
+  /** of the checks shown, by their ids */
   flips: ReadonlyMap<number, CheckFlip[]>
-  /** unknown periods by id of the check; not merged */
+  /** when nothing could be known of them, by id; not merged */
   unknown: ReadonlyMap<number, readonly WindowTime[]>
-  /** with their times in the shown days */
+  /** with their times in the days that are shown */
   windows: readonly TimedWindow[]
   /** maintenance windows in progress */
   open: readonly OpenWindow<StoredWindow>[]
@@ -70,11 +74,14 @@ export interface ListView {
   channels: readonly StoredIntegration[]
   keys: readonly ListedKey[]
   saved: readonly SavedFilter[]
-  /** maximum number of checks, if the project has reached it */
+  /** maximum number of checks of the project, if it was notified of the limit; else null */
   reached: number | null
 }
 
-/** The caller must apply earlier pings first (barrier). @param pageSize maximum number of rows */
+/**
+ * Expects the pings that were answered before to be applied.
+ * @param pageSize rows at most
+ */
 export async function loadList(
   context: Context,
   { project, session }: ProjectWorkspace,
@@ -97,6 +104,7 @@ export async function loadList(
   return { ...rows, filter, sort, windows: timed, open, quiet, channels, keys, saved, reached }
 }
 
+/** Loads rows and counts: the part of the list that pings change. */
 async function loadRows(
   { db, now: clock }: Context['deps'],
   projectId: number,
@@ -106,7 +114,7 @@ async function loadRows(
   Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'channels' | 'keys' | 'saved' | 'reached'>
 > {
   const now = clock()
-  // Reads the mark first, so that the open page notices later changes.
+  // The mark before all else, so that what changes in between is noticed by the open page.
   const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
   const [groups, found] = await Promise.all([
     groupChecks(db, projectId, shown, filter.search),
@@ -156,10 +164,10 @@ export function quietOf({ open, acknowledgements }: ListView, check: ListedCheck
   return acknowledged ? { kind: 'acknowledged', ...acknowledged } : null
 }
 
-/** The cursor and the message of a finished action are not filters. */
-const FILTERING = ['status', 'tag', 'q', 'sort'] as const
+/** Query parameters that filter or sort a list; the cursor and the message of a finished action are not among them. */
+const FILTERING = ['status', 'quiet', 'tag', 'q', 'sort'] as const
 
-/** A change of filters leads to the first page. */
+/** The address of this list with some parameters replaced; a change of filters leads to the first page. */
 export function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
   const query = new URLSearchParams(context.query)
   for (const name of ['after', 'before', 'from', 'done']) query.delete(name)
@@ -171,7 +179,7 @@ export function withQuery(context: Context, changes: Record<string, string | rea
   return text === '' ? context.request.path : `${context.request.path}?${text}`
 }
 
-/** Returns the normalised filters and order; empty without any. */
+/** The filters and the order of an address, in one form; empty when it has none. */
 export function listQueryOf(query: URLSearchParams): string {
   const kept = new URLSearchParams()
   for (const name of FILTERING) for (const value of query.getAll(name)) if (value !== '') kept.append(name, value)
@@ -180,20 +188,21 @@ export function listQueryOf(query: URLSearchParams): string {
 
 /** Status of a check in one line: `Down 22 min · failure reported`. */
 export interface RowState {
+  /** `Down`, `Late`, `Running` ... */
   word: string
-  /** null if unknown or not shown */
+  /** start of the status; null if it is unknown or not shown */
   since: Micros | null
-  /** reason in two or three words; empty if no reason is needed */
+  /** why, in two or three words; empty when there is nothing to explain */
   why: string
-  /** time of the event in `why` */
+  /** an instant that belongs to `why`: when it goes down */
   at: Micros | null
-  /** time of the next expected ping */
+  /** when the next ping is expected; null when none is */
   due: Micros | null
-  /** time at which the status changes without a ping; null if it does not */
+  /** when time alone changes how it stands; null when it does not */
   turns: Micros | null
 }
 
-/** @param flips newest flips of the check, oldest first */
+/** @param flips the newest known flips of the check, oldest first */
 export function rowState(check: CheckTimes, status: ShownStatus, flips: readonly CheckFlip[]): RowState {
   const last = flips.at(-1)
   const due = status === 'up' || status === 'grace' ? nextPing({ ...check, lastStart: null }, nextOccurrence) : null

@@ -17,14 +17,15 @@ import { Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
 export interface Maintenance {
-  /** the current window; of several, the last to end */
+  /** the current window; of several, the window that ends last */
   current: { window: StoredWindow; until: Micros } | null
-  /** merged periods that count neither as uptime nor as downtime */
+  /** merged: what does not count as uptime or downtime in the days looked at */
   excluded: WindowTime[]
+  /** true if maintenance covers most of the coming week */
   isMuchOfWeek: boolean
 }
 
-/** @param days number of past days to include */
+/** Loads the effect of maintenance on one check. @param days number of past days to include */
 export async function loadMaintenance(
   db: Knex,
   check: { uuid: string; tags: string; projectId: number },
@@ -40,7 +41,7 @@ export async function loadMaintenance(
   }
 }
 
-/** Shown beside the state, because the check may be down due to maintenance. */
+/** Shown beside the state: the check may be down because of maintenance. */
 export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenance; base: string }) {
   const { current, isMuchOfWeek } = maintenance
   return (
@@ -70,7 +71,7 @@ export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenanc
 
 const HOURS = [1, 2, 4, 8, 24, 72]
 
-export function SnoozeForm({ context, path }: { context: Context; path: string }) {
+export function MuteLengths({ id }: { id: string }) {
   return (
     <select id={id} name="hours">
       {HOURS.map((hours) => (

@@ -17,7 +17,7 @@ import { DayBar } from '../day-bar.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 import type { Quiet, RowState } from './list-view.ts'
 
-/** Maximum per row; the check's page shows all. */
+/** A row shows this many, and the number of the others. The check's page shows all. */
 const SHOWN_INTEGRATIONS = 4
 const SHOWN_TAGS = 2
 
@@ -30,18 +30,18 @@ export interface RowProps {
   /** null: the integrations of the check are notified of each change */
   policy: Pick<Policy, 'name' | 'plan'> | null
   days: readonly DownDay[]
-  /** only working integrations */
+  /** integrations that work */
   channels: readonly StoredIntegration[]
   pingBase: string
-  /** null if the project has no ping key; ping addresses then use the uuid */
+  /** null when the project has none: then addresses are by uuid */
   pingKey: string | null
   mayEdit: boolean
   now: Micros
 }
 
 /**
- * Renders the forms that all rows share, because one form per button doubled the size of the page. A ping has no
- * fields, because they would be stored as its body.
+ * Renders the forms that the buttons of all rows share, each with its own address. One form per button made up half of
+ * the page. A ping has no fields, because they would be stored as its body.
  */
 export function RowForms({ context }: { context: Context }) {
   return (
@@ -54,11 +54,12 @@ export function RowForms({ context }: { context: Context }) {
   )
 }
 
-/** Links a button to a shared form; `message` is shown after success. */
+/** Connects a button to one of the forms of the list; `message` is shown after success. */
 function rowAction(path: string, message: string, form = 'row-form') {
   return { type: 'submit', form, formAction: path, 'data-inline': message } as const
 }
 
+/** One check in one line of the list. */
 export function CheckRow(props: RowProps) {
   const { check, status, state, now, mayEdit } = props
   const path = checkPath(check, props.project)
@@ -129,6 +130,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
   )
 }
 
+/** Returns the status as text. */
 export function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
   return (
     <span class={`state is-${status}`}>
@@ -196,8 +198,11 @@ function ScheduleText({ check }: { check: ListedCheck }) {
   )
 }
 
-/** The pressed button is the current choice. Without the right to edit, buttons are read-only. */
-function Toggles({ check, project, channels, mayEdit }: RowProps) {
+/**
+ * The pressed buttons show the integrations that are notified. A button changes an integration of the check, so it is
+ * read-only without the right to edit, and where the policy decides.
+ */
+function Toggles({ check, project, channels, policy, mayEdit }: RowProps) {
   if (channels.length === 0) return <span class="muted">–</span>
   const steps = policy?.plan.steps ?? []
   const isOwnUsed = policy === null || steps.some((step) => step.channels === null)
@@ -233,6 +238,7 @@ function Toggles({ check, project, channels, mayEdit }: RowProps) {
   )
 }
 
+/** Shows the rarely needed actions of a row. */
 function Menu(props: RowProps & { path: string }) {
   const { check, status, quiet, pingBase, pingKey, path } = props
   const name = nameOf(check)

@@ -29,6 +29,7 @@ import {
   type WindowFormState,
 } from './window-form.tsx'
 
+/** Planned maintenance of a project's checks. */
 export function windowPages(pages: Pages): void {
   const base = '/projects/:project/windows'
   pages.get(base, showList)
@@ -79,23 +80,13 @@ async function save(context: FormContext, window: StoredWindow | null): Promise<
   redirect(context, `/projects/${project.uuid}/windows?done=window-saved`)
 }
 
-/** Ends the current maintenance. A recurring window ends only this occurrence. */
+/** Ends the current maintenance; of a recurring window only this occurrence. */
 async function end(context: FormContext): Promise<void> {
   const { project, session } = await requireProject(context, 'edit')
   const { uuid } = await requireWindow(context)
   const { deps } = context
   await endWindow(deps.db, personOf(context, session), { project, uuid, now: deps.now() })
   redirect(context, `/projects/${project.uuid}/windows?done=window-ended`)
-}
-
-/** Starts maintenance of one check now. */
-async function snooze(context: FormContext): Promise<void> {
-  const { project, session, check } = await requireCheckPage(context, 'edit')
-  const { deps, form } = context
-  const seconds = secondsOf(field(form, 'for'), 'hours')
-  const body = { checks: [check.uuid], for: seconds }
-  await storeWindow(deps.db, personOf(context, session), { project, uuid: null, body, now: deps.now() })
-  redirect(context, `${checkPath(check, project)}?done=window-saved`)
 }
 
 async function showForm(
@@ -151,7 +142,7 @@ async function showList(context: Context): Promise<void> {
 }
 
 interface ListedWindow extends StoredWindow {
-  /** names of its checks */
+  /** of the checks that it applies to */
   names: readonly string[]
 }
 
@@ -159,7 +150,7 @@ interface Props {
   context: Context
   base: string
   windows: readonly ListedWindow[]
-  /** names of checks with maintenance for most of the coming week */
+  /** names of checks that are in maintenance for most of the week to come */
   warned: readonly string[]
   mayEdit: boolean
   now: Micros
@@ -167,6 +158,7 @@ interface Props {
 
 const NAMED = 5
 
+/** The maintenance windows of a project: current, coming and past. */
 function WindowList({ context, base, windows, warned, mayEdit, now }: Props) {
   return (
     <>
@@ -234,7 +226,7 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
   )
 }
 
-/** `Now, until 03:00`; `From … to …`; `Over since …`; of a recurring window its next time. */
+/** `Now, until 03:00`; `From … to …`; `Over since …`; of a recurring one its next time. */
 function When({ window, now }: { window: ListedWindow; now: Micros }) {
   const { time } = window
   const next = nextTime(window, now)

@@ -20,6 +20,7 @@ export interface RegistryMatch {
   firstSeenMonth: string
 }
 
+/** Result of the first-financing registry of Signalbox. */
 export type RegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
 
 interface ActiveCharge {

@@ -63,7 +63,7 @@ export function sweepOn(
   for (let round = 0; round < 100_000; round++) {
     const deadline = goingDownAt(check, nextOccurrence)
     if (deadline === null || deadline > world.until) break
-    // An open gap during which a ping was expected postpones the evaluation until its end.
+    // An open gap that touches an expected ping delays the evaluation until its end.
     const covering = world.gaps.filter(
       ({ from, until, listener }) =>
         from <= deadline && until !== null && until > deadline && listener === (world.listener ?? 'http'),
