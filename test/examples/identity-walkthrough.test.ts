@@ -170,7 +170,7 @@ test.serial('the example wallet knows a verifier by its certificate: by the host
     link.searchParams.set('client_id', `${name}:${name === 'x509_hash' ? 'A'.repeat(43) : 'verify.example'}`)
     const forged = await wallet(`present '${link.href}'`)
     t.is(forged.code, 1, forged.out)
-    t.regex(forged.out, /nobody I know signed this request/)
+    t.regex(forged.out, /the signer of the request does not match its client_id/)
     const accepted = await wallet(`present '${requested.authorizationRequest}'`)
     t.is(accepted.code, 0, accepted.out)
     const seen = await verified(client, requested.presentationId)
