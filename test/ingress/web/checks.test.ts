@@ -78,10 +78,11 @@ test.serial('uptime counts from the first ping, shows its start, and is a dash b
   const known = await shown()
   const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(ago(1680))
   const up = Number(new RegExp(`^([\\d.]+) %<small>since ${day}</small>$`).exec(known.figure ?? '')?.[1])
-  // The page is of a moment later than the flips.
+  // The page is of a moment later than the flips. Downtime is whole seconds of each day: midnight may cost one.
   const seconds = 1681 + (Date.now() - begun) / 1000
-  t.true(up >= 63.38 && up <= 100 - 61_500 / seconds, `615 of 1680 seconds were down: ${up}`)
-  t.regex(known.text, new RegExp(`<small>since ${day}</small></th><td>${up.toFixed(2)} %</td>`))
+  t.true(up >= 63.38 && up <= 100 - 61_400 / seconds, `615 of 1680 seconds were down: ${up}`)
+  const month = new RegExp(`<small>since ${day}</small></th><td>([\\d.]+) %</td>`).exec(known.text)?.[1]
+  t.true(Math.abs(Number(month) - up) < 0.1, month)
 })
 
 test.serial('a copy has the same settings, but another address and slug', async (t) => {
