@@ -237,18 +237,15 @@ interface Prepared {
   values: SqlValue[]
 }
 
-const QUIET_COLUMNS = (windows: Prepared, acks: Prepared) =>
+const quietColumns = (isInMaintenance: string) =>
   columns<QuietCounts>()(`
-    count(*) FILTER (WHERE ${windows.sql}) AS maintenance, count(*) FILTER (WHERE ${acks.sql}) AS acknowledged`)
+    (SELECT count(*) FROM checks c WHERE c.project_id = ? AND ${isInMaintenance}) AS maintenance,
+    (SELECT count(*) FROM incidents i WHERE i.project_id = ? AND i.state = 'acknowledged') AS acknowledged`)
 
-/** Counts the checks of a project that send no alerts at the moment. */
+/** Counts the checks of a project that send no alerts at the moment. Reads all checks only during maintenance. */
 export async function countQuiet(db: Knex, projectId: number, open: readonly OpenWindow[]): Promise<QuietCounts> {
-  const [windows, acks] = [inMaintenance(open), acknowledged(projectId)]
-  const rows = await query(db, typed`SELECT ${QUIET_COLUMNS(windows, acks)} FROM checks c WHERE c.project_id = ?`, [
-    ...windows.values,
-    ...acks.values,
-    projectId,
-  ])
+  const { sql, values } = inMaintenance(open)
+  const rows = await query(db, typed`SELECT ${quietColumns(sql)}`, [projectId, ...values, projectId])
   return rows[0] ?? { maintenance: 0, acknowledged: 0 }
 }
 

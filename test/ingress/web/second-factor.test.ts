@@ -85,7 +85,7 @@ test('a recovery code signs in once, and new ones end those before', async (t) =
   t.is((await by(second)).status, 401)
 })
 
-test('changing a second factor requires the password, typed recently in this session', async (t) => {
+test('changing a second factor requires a recently typed password', async (t) => {
   const visitor = await join(app, team, 'member', 'careful@example.com')
   const requested = await visitor.get(page)
   t.regex(requested.text, /Type your password once more/)
