@@ -23,16 +23,17 @@ async function pingedAt(uuid: string, lastPing: string): Promise<void> {
 }
 
 test('a change of the rule for early pings changes the deadline at once', async (t) => {
+  // In the future, so that the running sweeper does not find the check overdue.
   const uuid = await addCheck(owner, team, SCHEDULE)
-  await pingedAt(uuid, '2026-11-20T02:59:20Z')
+  await pingedAt(uuid, '2036-11-20T02:59:20Z')
   const edit = `/checks/${uuid}/edit`
   const deadline = async () => (await app.deps.db('checks').where({ uuid }).first('alert_after'))?.alert_after
   await owner.post(edit, { ...SCHEDULE, early: '1', early_unit: 'minutes' }, edit)
-  t.deepEqual(await deadline(), new Date('2026-11-21T03:10:00Z'))
+  t.deepEqual(await deadline(), new Date('2036-11-21T03:10:00Z'))
   t.regex((await owner.get(edit)).text, /name="early" value="1"/)
   t.regex((await owner.get(`/checks/${uuid}`)).text, /Pings up to 1 min early count for the next time\./)
   await owner.post(edit, { ...SCHEDULE, early: '0', early_unit: 'minutes' }, edit)
-  t.deepEqual(await deadline(), new Date('2026-11-20T03:10:00Z'))
+  t.deepEqual(await deadline(), new Date('2036-11-20T03:10:00Z'))
   const wrong = await owner.post(edit, { ...SCHEDULE, early: '2', early_unit: 'days' }, edit)
   t.is(wrong.status, 400)
   t.regex(wrong.text, /The time of an early ping must be between 0 and 86400 seconds\./)
