@@ -36,7 +36,7 @@ const CHECK = {
   ...BEGIN,
 }
 
-const CHANNELS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id) => ({
+const INTEGRATIONS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id) => ({
   id,
   uuid,
   isOwn: true,
@@ -84,7 +84,7 @@ function evaluateMany(count: number): void {
     policy: { id: 1, version: 1, plan: PLAN },
     severity: 'critical',
     finishes,
-    channels: CHANNELS,
+    integrations: INTEGRATIONS,
     notifications: [],
     gates: [{ reason: 'MAINTENANCE', since: START - MINUTE, until: START - 1 }],
     isInCycle: false,
@@ -122,7 +122,7 @@ function simulateOnce(): void {
       plan: { ...PLAN, when: { ...PLAN.when, failures: 1, of: null, down_for: 0 }, flapping: null },
     },
     severity: 'critical',
-    channels: CHANNELS.map((channel) => ({ ...channel, isReader: true })),
+    integrations: INTEGRATIONS.map((integration) => ({ ...integration, isReader: true })),
     windows: [],
     parents: null,
     crowd: [],

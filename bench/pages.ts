@@ -21,7 +21,7 @@ interface Options {
 }
 
 const FULL_LOG = 1_000
-const CHANNELS = 20
+const INTEGRATIONS = 20
 
 /**
  * Measures pages of a large project, read one after the other, compared with the statement that reads the rows of the
@@ -31,7 +31,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
   await using stack = await openBenchStack()
   const { db } = stack
   const uuids = await addChecks(db, options.checks)
-  await db.raw(FURNISH, [CHANNELS, options.pingsPerCheck, FULL_LOG])
+  await db.raw(FURNISH, [INTEGRATIONS, options.pingsPerCheck, FULL_LOG])
   await db.raw(PINGS)
   await db.raw('VACUUM ANALYZE checks, pings, flips, channels, check_integrations')
   const project = await db('projects').first('id', 'uuid')

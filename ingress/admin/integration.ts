@@ -55,20 +55,20 @@ const list: Command = {
   options: { project: projectOption },
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
-    const channels = (await listIntegrations(context.db, project.id)).map((channel) => ({
-      integrationId: channel.uuid,
-      name: channel.name,
-      kind: channel.kind,
-      disabled: channel.disabledAt !== null,
-      lastNotifyAt: channel.lastNotifyAt,
-      lastError: channel.lastError,
+    const integrations = (await listIntegrations(context.db, project.id)).map((integration) => ({
+      integrationId: integration.uuid,
+      name: integration.name,
+      kind: integration.kind,
+      disabled: integration.disabledAt !== null,
+      lastNotifyAt: integration.lastNotifyAt,
+      lastError: integration.lastError,
     }))
-    const text = channels.map(({ integrationId, name, kind, disabled, lastError }) =>
+    const text = integrations.map(({ integrationId, name, kind, disabled, lastError }) =>
       [integrationId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError]
         .filter((it) => it !== '')
         .join('  '),
     )
-    return { json: channels, text: text.join('\n') }
+    return { json: integrations, text: text.join('\n') }
   },
 }
 
@@ -85,7 +85,7 @@ const update: Command = {
     enable: { description: 'send through it again' },
   },
   async run(given, context) {
-    const { project, channel } = await requireIntegrationNamed(given, context)
+    const { project, integration } = await requireIntegrationNamed(given, context)
     if (given.disable && given.enable) throw new UsageError('either --disable or --enable')
     const changes: { name?: string; disabled?: boolean; config?: ConfigObject } = {}
     if (given.name !== undefined) changes.name = textOf(given, 'name')
@@ -95,9 +95,12 @@ const update: Command = {
       throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
     }
     const deps = { ...context, outbox: null }
-    await updateIntegration(context.db, operatorOf(context), { project, channel, ...changes }, deps)
-    const updated = { integrationId: channel.uuid, updated: Object.keys(given).filter((it) => !idOptions.includes(it)) }
-    return { json: updated, text: `changed ${updated.updated.join(', ')} of ${channel.uuid}` }
+    await updateIntegration(context.db, operatorOf(context), { project, integration, ...changes }, deps)
+    const updated = {
+      integrationId: integration.uuid,
+      updated: Object.keys(given).filter((it) => !idOptions.includes(it)),
+    }
+    return { json: updated, text: `changed ${updated.updated.join(', ')} of ${integration.uuid}` }
   },
 }
 
@@ -109,9 +112,9 @@ const remove: Command = {
   summary: 'Delete an integration; its checks keep their other ones',
   options: { project: projectOption, integration: integrationOption },
   async run(given, context) {
-    const { project, channel } = await requireIntegrationNamed(given, context)
-    await deleteIntegration(context.db, operatorOf(context), { project, channel })
-    return { json: { deleted: channel.uuid }, text: `deleted ${channel.uuid} (${channel.name})` }
+    const { project, integration } = await requireIntegrationNamed(given, context)
+    await deleteIntegration(context.db, operatorOf(context), { project, integration })
+    return { json: { deleted: integration.uuid }, text: `deleted ${integration.uuid} (${integration.name})` }
   },
 }
 
@@ -128,9 +131,9 @@ function kindOf(name: string): IntegrationKind {
 async function requireIntegrationNamed(given: Given, context: AdminContext) {
   const project = await requireProject(textOf(given, 'project'), context)
   const uuid = textOf(given, 'integration').toLowerCase()
-  const channel = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
-  if (!channel) throw new UsageError(`the project has no integration ${uuid}`)
-  return { project, channel }
+  const integration = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
+  if (!integration) throw new UsageError(`the project has no integration ${uuid}`)
+  return { project, integration }
 }
 
 function objectOf(value: unknown): ConfigObject {

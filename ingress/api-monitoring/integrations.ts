@@ -19,7 +19,7 @@ import { uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100
 
-const integration = z
+const integrationSchema = z
   .object({
     id: z.uuid(),
     name: z.string(),
@@ -55,7 +55,7 @@ const common = {
   tags: ['Integrations'],
   errors: [400, 404, 413],
   responses: {
-    200: { description: 'The integration.', content: json(integration) },
+    200: { description: 'The integration.', content: json(integrationSchema) },
   },
 }
 
@@ -64,7 +64,7 @@ export const integrationRoutes: readonly Route[] = [
   write({
     ...common,
     path: '/api/v3/channels/',
-    operationId: 'createChannel',
+    operationId: 'createIntegration',
     summary: 'Create an integration',
     description:
       'An e-mail integration first sends its recipient a confirmation link, unless the address belongs to a member of the organisation or was confirmed in this project before.',
@@ -73,19 +73,19 @@ export const integrationRoutes: readonly Route[] = [
       required: true,
       content: json(z.object({ kind: z.string(), name: z.string().max(100).optional(), config })),
     },
-    responses: { ...common.responses, 201: { description: 'The integration.', content: json(integration) } },
+    responses: { ...common.responses, 201: { description: 'The integration.', content: json(integrationSchema) } },
     async handle({ key, actor, body, deps }) {
       const { kind, name = '', config: options = null } = body
       const input = { project: key.project, kind, name, config: canonicalJson(options) }
-      const channel = await createIntegration(deps.db, actor, input, deps)
-      return withStatus(201, view(channel, deps))
+      const integration = await createIntegration(deps.db, actor, input, deps)
+      return withStatus(201, view(integration, deps))
     },
   }),
   read({
     ...common,
     access: readWriteKey,
     path: '/api/v3/channels/{uuid}',
-    operationId: 'getChannel',
+    operationId: 'getIntegration',
     summary: 'Get an integration',
     params: { uuid: uuidParam },
     async handle({ key, params, deps }) {
@@ -95,7 +95,7 @@ export const integrationRoutes: readonly Route[] = [
   write({
     ...common,
     path: '/api/v3/channels/{uuid}',
-    operationId: 'updateIntegrationRow',
+    operationId: 'updateIntegration',
     summary: 'Change an integration',
     description:
       'Members that the request omits do not change. If the URL keeps its origin, a new config keeps the secret members that it omits. For another origin, send them again, or null to delete them.',
@@ -107,10 +107,10 @@ export const integrationRoutes: readonly Route[] = [
       ),
     },
     async handle({ key, actor, params, body, deps }) {
-      const channel = await requireIntegration(params.uuid, key, deps)
+      const integration = await requireIntegration(params.uuid, key, deps)
       const { name, disabled } = body
       const config = body.config === undefined ? undefined : canonicalJson(body.config)
-      const input = { project: key.project, channel, name, disabled, config }
+      const input = { project: key.project, integration, name, disabled, config }
       await updateIntegration(deps.db, actor, input, deps)
       return view(await requireIntegration(params.uuid, key, deps), deps)
     },
@@ -119,19 +119,19 @@ export const integrationRoutes: readonly Route[] = [
     ...common,
     method: 'delete',
     path: '/api/v3/channels/{uuid}',
-    operationId: 'deleteIntegrationRow',
+    operationId: 'deleteIntegration',
     summary: 'Delete an integration; its checks keep their other integrations',
     params: { uuid: uuidParam },
     async handle({ key, actor, params, deps }) {
-      const channel = await requireIntegration(params.uuid, key, deps)
-      await deleteIntegration(deps.db, actor, { project: key.project, channel })
-      return view(channel, deps)
+      const integration = await requireIntegration(params.uuid, key, deps)
+      await deleteIntegration(deps.db, actor, { project: key.project, integration })
+      return view(integration, deps)
     },
   }),
   write({
     ...common,
     path: '/api/v3/channels/{uuid}/test',
-    operationId: 'testChannel',
+    operationId: 'testIntegration',
     summary: 'Send a test message through an integration',
     description: 'The message is sent like any other. Its result is listed with the notifications of the integration.',
     params: { uuid: uuidParam },
@@ -140,8 +140,8 @@ export const integrationRoutes: readonly Route[] = [
       202: { description: 'The message is queued.', content: json(z.object({ notification: z.uuid() })) },
     },
     async handle({ key, actor, params, deps }) {
-      const channel = await requireIntegration(params.uuid, key, deps)
-      const id = await testIntegration(actor, { project: key.project, channel }, deps)
+      const integration = await requireIntegration(params.uuid, key, deps)
+      const id = await testIntegration(actor, { project: key.project, integration }, deps)
       return withStatus(202, { notification: id })
     },
   }),
@@ -149,7 +149,7 @@ export const integrationRoutes: readonly Route[] = [
     ...common,
     access: readWriteKey,
     path: '/api/v3/channels/{uuid}/notifications',
-    operationId: 'listChannelNotifications',
+    operationId: 'listIntegrationNotifications',
     summary: 'List the newest notifications of an integration',
     params: { uuid: uuidParam },
     responses: {
@@ -160,8 +160,8 @@ export const integrationRoutes: readonly Route[] = [
       },
     },
     async handle({ key, params, deps }) {
-      const channel = await requireIntegration(params.uuid, key, deps)
-      const notifications = await listNotifications(deps.db, channel.id, NOTIFICATIONS_LISTED)
+      const integration = await requireIntegration(params.uuid, key, deps)
+      const notifications = await listNotifications(deps.db, integration.id, NOTIFICATIONS_LISTED)
       return {
         notifications: notifications.map((it) => ({
           id: it.id,
@@ -183,20 +183,20 @@ export const integrationRoutes: readonly Route[] = [
 ]
 
 async function requireIntegration(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<StoredIntegration> {
-  const channel = await findIntegration(deps.db, key.project.id, uuid)
-  if (!channel) throw new NotFoundError('')
-  return channel
+  const integration = await findIntegration(deps.db, key.project.id, uuid)
+  if (!integration) throw new NotFoundError('')
+  return integration
 }
 
-function view(channel: StoredIntegration, deps: IngressDeps) {
-  const kind = findKind(channel.kind)
+function view(integration: StoredIntegration, deps: IngressDeps) {
+  const kind = findKind(integration.kind)
   return {
-    id: channel.uuid,
-    name: channel.name,
-    kind: channel.kind,
-    config: kind ? shownConfig(kind, decryptConfig(channel, deps.secrets)) : {},
-    disabled: channel.disabledAt !== null,
-    last_notify: channel.lastNotifyAt?.toISOString() ?? null,
-    last_error: channel.lastError,
+    id: integration.uuid,
+    name: integration.name,
+    kind: integration.kind,
+    config: kind ? shownConfig(kind, decryptConfig(integration, deps.secrets)) : {},
+    disabled: integration.disabledAt !== null,
+    last_notify: integration.lastNotifyAt?.toISOString() ?? null,
+    last_error: integration.lastError,
   }
 }

@@ -19,7 +19,7 @@ import { provisioningRoutes } from './provisioning.ts'
 import { runRoutes } from './runs.ts'
 import { simulationRoutes } from './simulations.ts'
 import { sourceRoutes } from './sources.ts'
-import { channelRoutes, statusRoute } from './status.ts'
+import { integrationListRoutes, statusRoute } from './status.ts'
 import { uptimeRoutes } from './uptime.ts'
 import { uptimeProofRoutes } from './uptime-proof.ts'
 import { windowRoutes } from './windows.ts'
@@ -58,7 +58,7 @@ function version(version: ApiVersion): Route[] {
     ...checkWriteRoutes(version),
     ...pingRoutes(version),
     ...flipRoutes(version),
-    ...channelRoutes(version),
+    ...integrationListRoutes(version),
     ...badgeRoutes(version),
   ])
 }

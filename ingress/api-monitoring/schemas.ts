@@ -7,7 +7,7 @@ import {
   KEYWORD_FIELDS,
   SCHEDULE_FIELDS,
 } from '#shared/monitoring/checks/fields.ts'
-import { MAX_CHANNELS_LENGTH } from '#shared/monitoring/checks/integrations-field.ts'
+import { MAX_INTEGRATIONS_LENGTH } from '#shared/monitoring/checks/integrations-field.ts'
 import { UNIQUE_FIELDS } from '#shared/monitoring/checks/spec.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
@@ -114,7 +114,7 @@ export const checkRequestSchema = z
     tz: tz.describe('IANA time zone name.'),
     channels: z
       .string()
-      .max(MAX_CHANNELS_LENGTH)
+      .max(MAX_INTEGRATIONS_LENGTH)
       .optional()
       .describe('`*` for all integrations, or at most 1,000 ids and names separated by commas.'),
     unique: z
@@ -148,7 +148,9 @@ export const flipSchema = z
   .object({ timestamp: instant, up: z.union([z.literal(0), z.literal(1)]) })
   .meta({ id: 'Flip' })
 
-export const channelSchema = z.object({ id: z.uuid(), name: z.string(), kind: z.string() }).meta({ id: 'Integration' })
+export const integrationSchema = z
+  .object({ id: z.uuid(), name: z.string(), kind: z.string() })
+  .meta({ id: 'Integration' })
 
 const badgeUrlsSchema = z
   .object({ svg: z.url(), svg3: z.url(), json: z.url(), json3: z.url(), shields: z.url(), shields3: z.url() })

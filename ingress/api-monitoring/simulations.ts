@@ -93,17 +93,17 @@ export const simulationRoutes: readonly Route[] = [
         flips: flips.map(({ at, up }) => ({ timestamp: toIsoSeconds(at), up: up ? 1 : 0 })),
         messages: messages.map((message) => ({
           at: toIsoSeconds(message.at),
-          channel: message.channel,
+          channel: message.integration,
           what: message.what,
           text: simulatedText(message, label),
         })),
-        decisions: decisions.map(({ at, outcome, reason, detail, until, channels }) => ({
+        decisions: decisions.map(({ at, outcome, reason, detail, until, channels: integrations }) => ({
           at: toIsoSeconds(at),
           outcome,
           reason,
           until: until === null ? null : toIsoSeconds(until),
           text: decisionText({ outcome, reason, detail }),
-          channels,
+          channels: integrations,
         })),
         assumed,
         truncated,

@@ -4,7 +4,7 @@ import { pingServer } from '#shared/platform/database/server.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
 import type { ApiVersion } from './operation.ts'
-import { channelSchema } from './schemas.ts'
+import { integrationSchema } from './schemas.ts'
 
 /** Reports to external monitors if the database answers. Needs no key, accepts any method (docs/spec/monitoring.md#other-endpoints). */
 export function statusRoute(version: ApiVersion): Route {
@@ -34,7 +34,7 @@ export function statusRoute(version: ApiVersion): Route {
 }
 
 /** The list of integrations, for one version of the API. */
-export function channelRoutes(version: ApiVersion): Route[] {
+export function integrationListRoutes(version: ApiVersion): Route[] {
   return [
     read({
       path: `/api/v${version}/channels/`,
@@ -46,12 +46,12 @@ export function channelRoutes(version: ApiVersion): Route[] {
       responses: {
         200: {
           description: 'The integrations, in order of creation.',
-          content: { 'application/json': z.object({ channels: z.array(channelSchema) }) },
+          content: { 'application/json': z.object({ channels: z.array(integrationSchema) }) },
         },
       },
       async handle({ key, deps }) {
-        const channels = await listIntegrations(deps.db, key.project.id)
-        return { channels: channels.map(({ uuid, name, kind }) => ({ id: uuid, name, kind })) }
+        const integrations = await listIntegrations(deps.db, key.project.id)
+        return { channels: integrations.map(({ uuid, name, kind }) => ({ id: uuid, name, kind })) }
       },
     }),
   ]

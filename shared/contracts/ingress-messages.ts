@@ -24,7 +24,7 @@ export const MAX_LISTED = 500
 
 const liveChangeSchema = z.union([
   z.object({ all: z.literal(true) }),
-  z.object({ checks: z.array(z.int()), channels: z.array(z.int()) }),
+  z.object({ checks: z.array(z.int()), integrations: z.array(z.int()) }),
 ])
 
 export type LiveChange = z.infer<typeof liveChangeSchema>

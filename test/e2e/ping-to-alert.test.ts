@@ -26,10 +26,10 @@ test('a check is created, pinged, overdue and well again, and its integrations a
     })
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
-  const addChannel = async (kind: string, config: unknown) =>
+  const addIntegration = async (kind: string, config: unknown) =>
     (await call('POST', '/api/v3/channels/', { kind, name: kind, config })).status
-  t.is(await addChannel('webhook', { url: `${sink.url}/$STATUS` }), 201)
-  t.is(await addChannel('email', { value: 'ops@example.org' }), 201)
+  t.is(await addIntegration('webhook', { url: `${sink.url}/$STATUS` }), 201)
+  t.is(await addIntegration('email', { value: 'ops@example.org' }), 201)
   await mail.waitFor(1)
   mail.mails.length = 0
   await product.db('integrations').where({ kind: 'email' }).update({ email_verified: true })

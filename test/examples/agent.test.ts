@@ -19,15 +19,15 @@ test('the example agent lists, explains, composes, verifies and is refused, and 
   const owner = await openClient(product, base)
   const project = await addProjectOf(product, owner)
   const check = await insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, name: 'nightly' })
-  const channel = await addWebhook(deps, project.id, sink.url)
-  await notify(product.db, [check], [channel])
+  const integration = await addWebhook(deps, project.id, sink.url)
+  await notify(product.db, [check], [integration])
   await fetch(`${base}/ping/${check.uuid}`)
   await fetch(`${base}/ping/${check.uuid}/fail`)
   await sink.waitFor(1)
   await eventually('the attempt to be recorded', async () => {
     const [notified] = await product
       .db('notifications')
-      .where({ state: 'delivered', integration_id: channel.id })
+      .where({ state: 'delivered', integration_id: integration.id })
       .pluck('id')
     return notified !== undefined
   })

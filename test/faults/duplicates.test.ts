@@ -21,8 +21,11 @@ test.serial('F08: five copies of every message, to several workers, have one eff
   const project = await product.project()
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  const channels = [await addWebhook(deps, project.id, sink.url), await addMail(deps, project.id, 'ops@example.org')]
-  await notify(product.db, [check], channels)
+  const integrations = [
+    await addWebhook(deps, project.id, sink.url),
+    await addMail(deps, project.id, 'ops@example.org'),
+  ]
+  await notify(product.db, [check], integrations)
   const evaluators = [await product.workers(['ping-evaluator']), await product.workers(['ping-evaluator'])]
   await product.workers(['notifier'])
   await product.workers(['notifier'])

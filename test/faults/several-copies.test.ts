@@ -25,8 +25,11 @@ test.serial(
     const checks = await Promise.all(
       Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
     )
-    const channels = [await addWebhook(deps, project.id, sink.url), await addMail(deps, project.id, 'ops@example.org')]
-    await notify(product.db, checks, channels)
+    const integrations = [
+      await addWebhook(deps, project.id, sink.url),
+      await addMail(deps, project.id, 'ops@example.org'),
+    ]
+    await notify(product.db, checks, integrations)
     for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
     await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
     await backlogEmpty(product)

@@ -86,16 +86,16 @@ export async function openFullProject(app: HttpProduct): Promise<FullProject> {
 type BadgeUrls = Readonly<Record<string, string>>
 
 function fullDocument() {
-  const channels = numbers(INTEGRATIONS).map((n) => ({
+  const integrations = numbers(INTEGRATIONS).map((n) => ({
     id: randomUUID(),
     kind: 'webhook',
     name: `hook ${n}`,
     config: { url: 'http://127.0.0.1:65000/' },
   }))
-  const integrationOf = (n: number) => channels[n % INTEGRATIONS]?.id ?? ''
+  const integrationOf = (n: number) => integrations[n % INTEGRATIONS]?.id ?? ''
   return {
     version: 1,
-    channels,
+    channels: integrations,
     checks: numbers(CHECKS).map((n) => ({
       uuid: randomUUID(),
       name: `job ${n}`,

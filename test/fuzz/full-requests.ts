@@ -78,7 +78,7 @@ function formFor(path: string, full: FullProject): string {
     add_check: full.checks[0] ?? '',
   })
   for (const uuid of full.checks.slice(0, SELECTED)) form.append('check', uuid)
-  for (const uuid of full.integrations) form.append('channel', uuid)
+  for (const uuid of full.integrations) form.append('integration', uuid)
   if (path.endsWith('/import')) form.append('document', JSON.stringify(full.document))
   return form.toString()
 }

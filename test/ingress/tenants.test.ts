@@ -9,7 +9,7 @@ import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { pdfInput } from '../shared/risk/packs/pdf-input.ts'
 import { watchLoop } from '../support/main-thread.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
-import { addChannel, addCheck, addProject } from '../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../support/projects.ts'
 import { jsonOf, send } from '../support/send.ts'
 import { createTeam, join as joinTeam } from './web/people.ts'
 
@@ -84,7 +84,7 @@ test.serial('H6: the longest accepted list of integrations does not block other 
     `INSERT INTO integrations (project_id, kind, name, sealed_config) SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,
     [project.id],
   )
-  const last = await addChannel(app.deps, project.id, 'z')
+  const last = await addIntegration(app.deps, project.id, 'z')
   const body = JSON.stringify({ channels: Array(1_000).fill('z').join(',') })
   const longest = await held(async () => {
     const answer = await send(app.url, '/api/v3/checks/', { method: 'POST', headers: { 'X-Api-Key': rwKey }, body })

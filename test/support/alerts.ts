@@ -47,10 +47,10 @@ async function add(
 export async function notify(
   db: Knex,
   checks: readonly Check[],
-  channels: readonly StoredIntegration[],
+  integrations: readonly StoredIntegration[],
 ): Promise<void> {
   const pairs = checks.flatMap((check) =>
-    channels.map((channel) => ({ check_id: check.id, integration_id: channel.id })),
+    integrations.map((integration) => ({ check_id: check.id, integration_id: integration.id })),
   )
   await db.batchInsert('check_integrations', pairs, 500)
 }

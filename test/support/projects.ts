@@ -47,7 +47,7 @@ export async function addCheck(deps: Deps, projectId: number, settings: Partial<
   return await insertCheck(deps.db, projectId, { ...DEFAULT_SETTINGS, ...settings })
 }
 
-export async function addChannel(deps: Deps, projectId: number, name: string): Promise<StoredIntegration> {
+export async function addIntegration(deps: Deps, projectId: number, name: string): Promise<StoredIntegration> {
   const sealedConfig = deps.secrets.seal(
     'integration',
     JSON.stringify({ value: 'alerts@example.org', down: true, up: true }),

@@ -133,7 +133,7 @@ function takeOut({ one, result }: Outcome, take: (notification: NewNotification)
   const read = ids(({ isRead }) => isRead)
   const single = ids(({ isSingle }) => isSingle)
   if (read.size + single.size === 0) return { one, result }
-  const uuids = new Set(one.facts.channels.filter(({ id }) => read.has(id)).map(({ uuid }) => uuid))
+  const uuids = new Set(one.facts.integrations.filter(({ id }) => read.has(id)).map(({ uuid }) => uuid))
   const notifications = result.notifications.filter(
     ({ integrationId }) => !read.has(integrationId) && !single.has(integrationId),
   )

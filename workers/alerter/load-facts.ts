@@ -99,7 +99,7 @@ export async function loadFacts(
           (rules.get(check.id)?.hasParents || isInWindow || isImplicit(one.incident) ? IMPLICIT_POLICY : null),
         severity: rules.get(check.id)?.severity ?? 'critical',
         finishes: finishes.get(check.id) ?? [],
-        channels: integrationsOf(check, policy, one.incident),
+        integrations: integrationsOf(check, policy, one.incident),
         notifications: notifications.get(one.incident?.id ?? '') ?? [],
         gates: parent.gate ? [...gates, parent.gate] : gates,
         isInCycle: parent.isInCycle,
@@ -142,7 +142,9 @@ async function loadIntegrations(
   )
   const before = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
   const assigned = [...assignments.values()].flat().map(({ integrationId }) => integrationId)
-  const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
+  const named = found.flatMap(
+    ({ policy }) => policy?.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []) ?? [],
+  )
   const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
   const isOverReserve = await loadReserve(tx, loaded)
   const known = loaded.map((integration) => ({
@@ -160,7 +162,7 @@ async function loadIntegrations(
       ...(notifications.get(incident?.id ?? '') ?? []).map(({ integrationId }) => integrationId),
     ])
     if (policy) {
-      const uuids = new Set(policy.plan.steps.flatMap(({ channels }) => channels ?? []))
+      const uuids = new Set(policy.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []))
       for (const integration of uuids.size > 0 ? known : []) if (uuids.has(integration.uuid)) ids.add(integration.id)
     }
     return [...ids]

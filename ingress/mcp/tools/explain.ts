@@ -68,20 +68,20 @@ export const alertExplain = defineTool({
     const instant = until === undefined ? null : microsOfMillis(Date.parse(until))
     const flip = await flipToExplain(db, id, instant)
     const decisions = await decisionsSince(db, id, flip, instant, MAX_DECISIONS)
-    const named = decisions.flatMap(({ channels }) => channels.map((channel) => channel.id))
-    const channels = flip ? await integrationsNotifiedOf(db, id, flip, named) : []
+    const named = decisions.flatMap(({ channels: integrations }) => integrations.map((integration) => integration.id))
+    const integrations = flip ? await integrationsNotifiedOf(db, id, flip, named) : []
     return {
       flip: flip && { timestamp: toIsoSeconds(flip.at), from: flip.from, to: flip.to, reason: flip.reason ?? '' },
-      integrations: channels.map((channel) => ({
-        id: channel.uuid,
-        kind: channel.kind,
-        name: untrusted('owner of the integration', channel.name),
-        outcome: channel.state ?? ('none' as const),
-        attempts: channel.attempts ?? 0,
-        finishedAt: channel.finishedAt?.toISOString() ?? null,
-        nextAttemptAt: channel.state === 'pending' ? (channel.nextAttemptAt?.toISOString() ?? null) : null,
-        error: channel.error ? untrusted('receiver of the message', channel.error) : null,
-        why: flip ? reasonFor(flip, channel, decisions) : '',
+      integrations: integrations.map((integration) => ({
+        id: integration.uuid,
+        kind: integration.kind,
+        name: untrusted('owner of the integration', integration.name),
+        outcome: integration.state ?? ('none' as const),
+        attempts: integration.attempts ?? 0,
+        finishedAt: integration.finishedAt?.toISOString() ?? null,
+        nextAttemptAt: integration.state === 'pending' ? (integration.nextAttemptAt?.toISOString() ?? null) : null,
+        error: integration.error ? untrusted('receiver of the message', integration.error) : null,
+        why: flip ? reasonFor(flip, integration, decisions) : '',
       })),
       decisions: decisions.map(explained),
     }
@@ -90,7 +90,7 @@ export const alertExplain = defineTool({
 
 /** Names in a decision are untrusted, so the sentence omits them and returns them separately. */
 function explained(decision: ExplainedDecision) {
-  const { at, outcome, reason, detail: facts, until, incidentId, channels } = decision
+  const { at, outcome, reason, detail: facts, until, incidentId, channels: integrations } = decision
   const { name, ...detail } = facts
   return {
     timestamp: toIsoSeconds(at),
@@ -100,7 +100,10 @@ function explained(decision: ExplainedDecision) {
     about: typeof name === 'string' ? untrusted('owner of the check', name) : null,
     until: until === null ? null : toIsoSeconds(until),
     incidentId,
-    integrations: channels.map((channel) => ({ ...channel, why: decisionText({ ...channel, detail: {} }) })),
+    integrations: integrations.map((integration) => ({
+      ...integration,
+      why: decisionText({ ...integration, detail: {} }),
+    })),
   }
 }
 
@@ -122,7 +125,7 @@ function reasonFor(
     case null:
       break
   }
-  const own = decisions.flatMap(({ channels }) => channels).findLast(({ id }) => id === uuid)
+  const own = decisions.flatMap(({ channels: integrations }) => integrations).findLast(({ id }) => id === uuid)
   if (own) return decisionText({ ...own, detail: {} })
   const decided = decisions.find(({ flipId }) => flipId !== null)
   // The decision covers all integrations at once.

@@ -71,24 +71,24 @@ export function chosenChecks(
 /** Labels integrations that may not notify. */
 export function IntegrationChoice(props: {
   name: string
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   chosen: ReadonlySet<string>
   /** hides the boxes while another option is chosen */
   isDependent?: boolean
 }) {
-  if (props.channels.length === 0) return <p class="muted">There is no integration in this project yet.</p>
+  if (props.integrations.length === 0) return <p class="muted">There is no integration in this project yet.</p>
   return (
-    <div class={props.isDependent ? 'choices chosen-channels' : 'choices'}>
-      {props.channels.map((channel) => (
+    <div class={props.isDependent ? 'choices chosen-integrations' : 'choices'}>
+      {props.integrations.map((integration) => (
         <CheckBox
-          key={channel.uuid}
+          key={integration.uuid}
           name={props.name}
-          value={channel.uuid}
-          isChecked={props.chosen.has(channel.uuid)}
+          value={integration.uuid}
+          isChecked={props.chosen.has(integration.uuid)}
           label={
             <>
-              {channel.name || labelOfKind(channel.kind)} <small>{labelOfKind(channel.kind)}</small>{' '}
-              <IntegrationTrouble channel={channel} />
+              {integration.name || labelOfKind(integration.kind)} <small>{labelOfKind(integration.kind)}</small>{' '}
+              <IntegrationTrouble integration={integration} />
             </>
           }
         />

@@ -112,8 +112,8 @@ export function troubleOf({ disabledAt, lastError, isEmailVerified }: ShownInteg
   return lastError === '' ? '' : 'failing'
 }
 
-export function IntegrationTrouble({ channel }: { channel: ShownIntegration }) {
-  const trouble = troubleOf(channel)
+export function IntegrationTrouble({ integration }: { integration: ShownIntegration }) {
+  const trouble = troubleOf(integration)
   return trouble === '' ? null : <span class="pill bad">{trouble}</span>
 }
 

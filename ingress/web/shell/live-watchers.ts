@@ -20,7 +20,7 @@ const MAX_WATCHERS = 5_000
 interface Gathered {
   checks: Set<number>
   uuids: Set<string>
-  channels: Set<number>
+  integrations: Set<number>
   projects: Set<number>
 }
 
@@ -86,7 +86,7 @@ export class Watchers {
   #gather(change: LiveChange | CacheChange): void {
     if (this.#things.size === 0) return
     if (!this.#gathered) {
-      this.#gathered = { checks: new Set(), uuids: new Set(), channels: new Set(), projects: new Set() }
+      this.#gathered = { checks: new Set(), uuids: new Set(), integrations: new Set(), projects: new Set() }
       // Open pages must not keep a process from stopping.
       setTimeout(() => void this.#notify(), GATHER_MS).unref()
     }
@@ -97,7 +97,7 @@ export class Watchers {
       this.#isAnything = true
     } else {
       for (const id of change.checks) this.#gathered.checks.add(id)
-      for (const id of change.channels) this.#gathered.channels.add(id)
+      for (const id of change.integrations) this.#gathered.integrations.add(id)
     }
   }
 

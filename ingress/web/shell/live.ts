@@ -36,13 +36,13 @@ export function livePages(pages: Pages): void {
     })
   })
   pages.get('/integrations/:integration/events', async (context) => {
-    const { channel, project, session } = await requireIntegrationOf(context, 'view')
+    const { integration, project, session } = await requireIntegrationOf(context, 'view')
     await watch(context, session.id, {
       organisationId: project.organisationId,
-      name: `integration ${channel.id}`,
-      isConcerned: ({ channels }) => channels.has(channel.id),
+      name: `integration ${integration.id}`,
+      isConcerned: ({ integrations }) => integrations.has(integration.id),
       async look() {
-        const { mark, isDown } = await integrationFingerprint(context.deps.db, channel.id)
+        const { mark, isDown } = await integrationFingerprint(context.deps.db, integration.id)
         return { mark: shortened(mark), isDown }
       },
     })

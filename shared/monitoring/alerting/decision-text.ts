@@ -22,13 +22,13 @@ export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { 
 
 /** `Chat: Notified: it is still down.` or `Phone: Not notified (failed: Time-out), although it is still down.` */
 export function integrationText(
-  channel: IntegrationOutcome,
+  integration: IntegrationOutcome,
   name: string,
   decision: { reason: string; detail: Detail },
 ): string {
-  const { outcome, reason } = outcomeOf(channel)
+  const { outcome, reason } = outcomeOf(integration)
   const detail = reason === decision.reason ? decision.detail : {}
-  const { delivery } = channel
+  const { delivery } = integration
   const isLost = outcome === 'notified' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
   if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail })}`
   const why = decisionText({ outcome: '', reason, detail })

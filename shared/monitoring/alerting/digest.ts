@@ -41,9 +41,11 @@ export const GATHERED_SECONDS = 30
 /** Sets IN_DIGEST where notifications joined a digest. `isWhole` is true if every notification joined. */
 export function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
   if (!decision || uuids.size === 0) return decision
-  const channels = decision.channels.map((channel) =>
-    uuids.has(channel.id) && channel.outcome === 'notified' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
+  const integrations = decision.channels.map((integration) =>
+    uuids.has(integration.id) && integration.outcome === 'notified'
+      ? { ...integration, reason: 'IN_DIGEST' as const }
+      : integration,
   )
   const isOutageNotified = decision.outcome === 'notified' && decision.reason !== 'RECOVERY'
-  return { ...decision, ...(isWhole && isOutageNotified && { reason: 'IN_DIGEST' as const }), channels }
+  return { ...decision, ...(isWhole && isOutageNotified && { reason: 'IN_DIGEST' as const }), channels: integrations }
 }

@@ -30,17 +30,17 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
   draft.suppression = 'SETTLING'
   draft.nextAt = settlesAt(draft, facts)
   const gate = suppressionOf(draft, facts, now)
-  const channels: IntegrationDecision[] = []
+  const integrations: IntegrationDecision[] = []
   const notifications: NewNotification[] = []
-  for (const channel of gate || draft.state === 'acknowledged' ? [] : wantedOf(draft, facts)) {
-    const reason = refusalOf(channel, 'down') ?? skipReasonOf(channel, draft, facts, now)
-    channels.push(
+  for (const integration of gate || draft.state === 'acknowledged' ? [] : wantedOf(draft, facts)) {
+    const reason = refusalOf(integration, 'down') ?? skipReasonOf(integration, draft, facts, now)
+    integrations.push(
       reason
-        ? { id: channel.uuid, outcome: 'skipped', reason }
-        : { id: channel.uuid, outcome: 'notified', reason: 'FLAPPING' },
+        ? { id: integration.uuid, outcome: 'skipped', reason }
+        : { id: integration.uuid, outcome: 'notified', reason: 'FLAPPING' },
     )
     if (reason) continue
-    const { id: integrationId } = channel
+    const { id: integrationId } = integration
     notifications.push({
       integrationId,
       what: 'flapping',
@@ -67,7 +67,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
     reason: isNotified ? 'FLAPPING' : (gate?.reason ?? 'SETTLING'),
     detail: isNotified || !gate ? { changes: facts.recentFlips.length } : (gate.detail ?? {}),
     until: draft.nextAt,
-    channels,
+    channels: integrations,
   }
   return { incident: draft, notifications, withdrawn, decision }
 }
@@ -89,13 +89,13 @@ function wantedOf(draft: Incident, facts: Facts): Set<FactIntegration> {
   return new Set([
     ...notifiedSteps(draft, facts)
       .slice(0, 1)
-      .flatMap((step) => integrationsOf(step, facts.channels)),
-    ...facts.channels.filter(({ id }) => before.has(id)),
+      .flatMap((step) => integrationsOf(step, facts.integrations)),
+    ...facts.integrations.filter(({ id }) => before.has(id)),
   ])
 }
 
-function skipReasonOf(channel: FactIntegration, draft: Incident, facts: Facts, now: Micros): SkippedReason | null {
-  const steps = notifiedSteps(draft, facts).filter((step) => integrationsOf(step, [channel]).length > 0)
+function skipReasonOf(integration: FactIntegration, draft: Incident, facts: Facts, now: Micros): SkippedReason | null {
+  const steps = notifiedSteps(draft, facts).filter((step) => integrationsOf(step, [integration]).length > 0)
   const severe = steps.filter((step) => isAtLeast(facts.severity, step.severity))
   if (severe.length === 0) return steps.length === 0 ? null : 'BELOW_SEVERITY'
   const isOpen = severe.some(({ hours }) => hours.length === 0 || endOfRecurring(hours, now) !== null)

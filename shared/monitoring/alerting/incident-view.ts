@@ -69,11 +69,11 @@ export function decisionView(decision: ShownDecision, names: ReadonlyMap<string,
     detail: decision.detail,
     until: instant(decision.until),
     text: decisionText(decision),
-    channels: decision.channels.map((channel) => ({
-      id: channel.id,
-      ...outcomeOf(channel),
-      delivery: channel.delivery,
-      text: integrationText(channel, names.get(channel.id) ?? 'A deleted integration', decision),
+    channels: decision.channels.map((integration) => ({
+      id: integration.id,
+      ...outcomeOf(integration),
+      delivery: integration.delivery,
+      text: integrationText(integration, names.get(integration.id) ?? 'A deleted integration', decision),
     })),
   }
 }

@@ -132,7 +132,7 @@ export interface Facts {
   severity: Severity
   /** oldest first; only for policies that need more than one failure or success */
   finishes: readonly Finish[]
-  channels: readonly FactIntegration[]
+  integrations: readonly FactIntegration[]
   notifications: readonly AlertNotification[]
   /** external suppressions, including those that ended since the last evaluation */
   gates: readonly Suppression[]

@@ -6,7 +6,7 @@ import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './p
 export interface NextNotification {
   at: Micros
   /** uuids; null: the check's own integrations */
-  channels: readonly (string | null)[]
+  integrations: readonly (string | null)[]
   isRepeat: boolean
 }
 
@@ -34,8 +34,8 @@ export function nextNotification(
   if (coming.length === 0) return null
   const at = Math.min(...coming.map((next) => next.at))
   const first = coming.filter((next) => next.at === at)
-  const channels = new Set(first.flatMap((next): readonly (string | null)[] => next.channels ?? [null]))
-  return { at, channels: [...channels], isRepeat: first.every(({ isRepeat }) => isRepeat) }
+  const integrations = new Set(first.flatMap((next): readonly (string | null)[] => next.channels ?? [null]))
+  return { at, integrations: [...integrations], isRepeat: first.every(({ isRepeat }) => isRepeat) }
 }
 
 const MAX_RETRIED = 1_000

@@ -110,14 +110,14 @@ function addDueStep(result: PlanNow, { step, index, offset, due, sent, severity,
   result.due.push({ step: index, repeat, offset: entryOffset(step, offset, repeat) ?? offset })
 }
 
-export function integrationsOf(step: Step, channels: readonly FactIntegration[]): FactIntegration[] {
+export function integrationsOf(step: Step, integrations: readonly FactIntegration[]): FactIntegration[] {
   const { channels: named } = step
-  if (named === null) return channels.filter(({ isOwn }) => isOwn)
-  return channels.filter(({ uuid }) => named.includes(uuid))
+  if (named === null) return integrations.filter(({ isOwn }) => isOwn)
+  return integrations.filter(({ uuid }) => named.includes(uuid))
 }
 
-export function goneFrom(step: Step, channels: readonly FactIntegration[]): string[] {
-  return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
+export function goneFrom(step: Step, integrations: readonly FactIntegration[]): string[] {
+  return (step.channels ?? []).filter((uuid) => !integrations.some((integration) => integration.uuid === uuid))
 }
 
 /** `at once: Ops chat, again every hour; after 15 min: Phone Anna` */
@@ -131,9 +131,12 @@ export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
     .join('; ')
 }
 
-function stepText({ channels, repeat, severity, hours, outside }: Step, nameOf: (uuid: string) => string): string {
+function stepText(
+  { channels: integrations, repeat, severity, hours, outside }: Step,
+  nameOf: (uuid: string) => string,
+): string {
   const recipients =
-    channels === null ? "the check's own integrations" : channels.map(nameOf).join(', ') || 'no integration'
+    integrations === null ? "the check's own integrations" : integrations.map(nameOf).join(', ') || 'no integration'
   const again = repeat ? `, again every ${intervalText(repeat.every)}` : ''
   const times = repeat?.times ? `, ${repeat.times} times` : ''
   const bad = severity === 'info' ? '' : `, if ${severity}${severity === 'warning' ? ' or worse' : ''}`

@@ -90,9 +90,9 @@ export function policyView({ uuid, name, match, position, plan }: Policy) {
     match,
     position,
     when: plan.when,
-    steps: plan.steps.map(({ channels, ...step }) => ({
+    steps: plan.steps.map(({ channels: integrations, ...step }) => ({
       wait: step.wait,
-      ...(channels && { channels: channels.join(',') }),
+      ...(integrations && { channels: integrations.join(',') }),
       severity: step.severity,
       repeat: step.repeat,
       hours: step.hours,

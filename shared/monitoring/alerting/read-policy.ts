@@ -1,6 +1,6 @@
 import { ValidationError } from '../../errors.ts'
 import type { FilterRules } from '../checks/check.ts'
-import { MAX_CHANNELS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
+import { MAX_INTEGRATIONS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { isJsonPointer } from '../checks/json-pointer.ts'
 import type { PingAuth } from '../pings/ping-secret.ts'
@@ -32,7 +32,7 @@ const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flappin
 export function readPolicy(
   body: JsonObject,
   current: PolicyFields | null,
-  channels: readonly NamedIntegration[],
+  integrations: readonly NamedIntegration[],
 ): PolicyFields {
   const changed = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
     value === undefined ? (was ?? normal) : value === null ? normal : read(value)
@@ -46,7 +46,7 @@ export function readPolicy(
     ),
     plan: {
       when: changed(body.when, plan?.when, IMPLICIT_PLAN.when, readWhen),
-      steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, channels),
+      steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, integrations),
       group: changed(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
       flapping: changed(body.flapping, plan?.flapping, null, readFlapping),
       ack_timeout: changed(body.ack_timeout, plan?.ack_timeout, null, (value) =>
@@ -77,16 +77,16 @@ function readWhen(value: JsonValue): Plan['when'] {
   return read
 }
 
-function readSteps(value: JsonValue | undefined, channels: readonly NamedIntegration[]): Step[] {
-  return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, channels))
+function readSteps(value: JsonValue | undefined, integrations: readonly NamedIntegration[]): Step[] {
+  return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, integrations))
 }
 
-function readStep(value: JsonValue, path: string, channels: readonly NamedIntegration[]): Step {
+function readStep(value: JsonValue, path: string, integrations: readonly NamedIntegration[]): Step {
   const step = readObject(value, path)
   const read: Step = {
     wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK, unit: 'seconds' })),
     channels: optional<string[] | null>(step.channels, null, (it) =>
-      readIntegrations(it, `${path}.channels`, channels),
+      readIntegrations(it, `${path}.channels`, integrations),
     ),
     severity: optional(step.severity, 'info', (it) => readChoice(it, `${path}.severity`, SEVERITIES)),
     repeat: optional<Step['repeat']>(step.repeat, null, (it) => readRepeat(it, `${path}.repeat`)),
@@ -99,8 +99,8 @@ function readStep(value: JsonValue, path: string, channels: readonly NamedIntegr
   return read
 }
 
-function readIntegrations(value: JsonValue, path: string, channels: readonly NamedIntegration[]): string[] {
-  const choice = resolveIntegrations(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
+function readIntegrations(value: JsonValue, path: string, integrations: readonly NamedIntegration[]): string[] {
+  const choice = resolveIntegrations(readText(value, path, { max: MAX_INTEGRATIONS_LENGTH }), integrations)
   if (!choice.ok) throw new ValidationError(choice.error)
   return choice.ids
 }

@@ -12,7 +12,9 @@ import type {
 } from './incident.ts'
 
 export function notifyDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
-  const wanted = facts.channels.filter(({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to])
+  const wanted = facts.integrations.filter(
+    ({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to],
+  )
   const notifications = wanted.map(
     ({ id }): NewNotification => ({
       integrationId: id,
@@ -24,7 +26,9 @@ export function notifyDirectly(incident: Incident | null, facts: Facts, flip: No
     }),
   )
   const notified = wanted.map(({ uuid }): IntegrationDecision => ({ id: uuid, outcome: 'notified', reason: 'DIRECT' }))
-  const skipped = facts.channels.filter((channel) => channel.isOwn && !wanted.includes(channel)).map(skippedOf(flip.to))
+  const skipped = facts.integrations
+    .filter((integration) => integration.isOwn && !wanted.includes(integration))
+    .map(skippedOf(flip.to))
   const common = { detail: {}, until: null, channels: [...notified, ...skipped] }
   const decision: Decision =
     wanted.length > 0
@@ -54,19 +58,19 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   const down = facts.notifications.filter(({ status, what }) => status === 'down' && what !== 'recovery')
   const attempted = new Set(down.filter(({ attempts }) => attempts > 0).map(({ integrationId }) => integrationId))
   const withdrawn = down.filter(isUnsent).map(({ id }) => id)
-  const channels: IntegrationDecision[] = []
+  const integrations: IntegrationDecision[] = []
   const notifications: NewNotification[] = []
-  for (const channel of facts.channels) {
-    if (isPaused && !channel.keepsRecord) continue
-    if (!attempted.has(channel.id) && (isPaused || attempted.size === 0)) continue
-    const reason = attempted.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_NOTIFIED_BEFORE'
-    channels.push(
+  for (const integration of facts.integrations) {
+    if (isPaused && !integration.keepsRecord) continue
+    if (!attempted.has(integration.id) && (isPaused || attempted.size === 0)) continue
+    const reason = attempted.has(integration.id) ? refusalOf(integration, 'up') : 'NOT_NOTIFIED_BEFORE'
+    integrations.push(
       reason
-        ? { id: channel.uuid, outcome: 'skipped', reason }
-        : { id: channel.uuid, outcome: 'notified', reason: 'RECOVERY' },
+        ? { id: integration.uuid, outcome: 'skipped', reason }
+        : { id: integration.uuid, outcome: 'notified', reason: 'RECOVERY' },
     )
     if (reason) continue
-    const { id: integrationId } = channel
+    const { id: integrationId } = integration
     notifications.push({
       integrationId,
       what: 'recovery',
@@ -76,7 +80,7 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
       detail: null,
     })
   }
-  const common = { detail: {}, until: null, channels }
+  const common = { detail: {}, until: null, channels: integrations }
   const decision: Decision =
     notifications.length > 0
       ? { outcome: 'notified', reason: 'RECOVERY', ...common }
@@ -88,9 +92,9 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   return { incident: draft, notifications, withdrawn, decision }
 }
 
-export function refusalOf(channel: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
-  if (channel.isDisabled) return 'INTEGRATION_DISABLED'
-  return channel.ignores[direction] ? 'INTEGRATION_IGNORES' : null
+export function refusalOf(integration: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
+  if (integration.isDisabled) return 'INTEGRATION_DISABLED'
+  return integration.ignores[direction] ? 'INTEGRATION_IGNORES' : null
 }
 
 export function isUnsent({ state, attempts }: AlertNotification): boolean {
@@ -98,9 +102,9 @@ export function isUnsent({ state, attempts }: AlertNotification): boolean {
 }
 
 function skippedOf(direction: 'up' | 'down') {
-  return (channel: FactIntegration): IntegrationDecision => ({
-    id: channel.uuid,
+  return (integration: FactIntegration): IntegrationDecision => ({
+    id: integration.uuid,
     outcome: 'skipped',
-    reason: refusalOf(channel, direction) ?? 'INTEGRATION_IGNORES',
+    reason: refusalOf(integration, direction) ?? 'INTEGRATION_IGNORES',
   })
 }

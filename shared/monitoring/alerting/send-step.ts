@@ -35,7 +35,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
     wasSuppressed ? draft.downAt + offset : alertAt + offset - broughtForward(step, draft)
   const isEarlier = ({ step }: StepInstance) => broughtForward(step, draft) > 0
   const suppressedBy = wasSuppressed ? suppressedByName(facts, before.suppressedBefore) : null
-  const { notifications, channels } = notificationsOf(current, facts, plan, {
+  const { notifications, integrations } = notificationsOf(current, facts, plan, {
     before,
     wasSkipped,
     dueAt,
@@ -56,7 +56,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   draft.suppression = current.isOutsideHours && current.due.length === 0 ? 'OUTSIDE_HOURS' : null
   const nexts = [current.nextPassed === null ? null : alertAt + current.nextPassed, current.hoursAt]
   draft.nextAt = earliest(nexts)
-  const decision = decisionOf(draft, current, notifications, channels)
+  const decision = decisionOf(draft, current, notifications, integrations)
   const isNew =
     decision !== null && (decision.outcome !== 'suppressed' || wasPending !== decision.reason || facts.flip !== null)
   return { incident: draft, notifications, withdrawn, decision: isNew ? decision : null }
@@ -112,50 +112,50 @@ function suppressedByName({ gates }: Facts, reason: PendingReason | null): strin
 
 function notificationsOf(current: PlanNow, facts: Facts, plan: Plan, context: StepContext) {
   const notifications = new Map<number, NewNotification>()
-  const channels = new Map<string, IntegrationDecision>()
+  const integrations = new Map<string, IntegrationDecision>()
   for (const { step, reason } of current.skipped) {
     const skipped = plan.steps[step]
-    for (const { uuid } of skipped ? integrationsOf(skipped, facts.channels) : []) {
-      if (!channels.has(uuid)) channels.set(uuid, { id: uuid, outcome: 'skipped', reason })
+    for (const { uuid } of skipped ? integrationsOf(skipped, facts.integrations) : []) {
+      if (!integrations.has(uuid)) integrations.set(uuid, { id: uuid, outcome: 'skipped', reason })
     }
   }
   // If several steps notify an integration, the latest entry wins.
   for (const due of current.due.toSorted((a, b) => a.offset - b.offset)) {
     const step = plan.steps[due.step]
     if (!step) continue
-    for (const uuid of goneFrom(step, facts.channels)) {
-      channels.set(uuid, { id: uuid, outcome: 'skipped', reason: 'INTEGRATION_GONE' })
+    for (const uuid of goneFrom(step, facts.integrations)) {
+      integrations.set(uuid, { id: uuid, outcome: 'skipped', reason: 'INTEGRATION_GONE' })
     }
     const reason = reasonOf(due, context, facts.isInCycle)
-    for (const channel of integrationsOf(step, facts.channels)) {
-      const refused = refusalOf(channel, 'down') ?? reserveOf(channel, due)
-      const isNotified = channels.get(channel.uuid)?.outcome === 'notified'
+    for (const integration of integrationsOf(step, facts.integrations)) {
+      const refused = refusalOf(integration, 'down') ?? reserveOf(integration, due)
+      const isNotified = integrations.get(integration.uuid)?.outcome === 'notified'
       if (refused && isNotified) continue
-      channels.set(channel.uuid, {
-        id: channel.uuid,
+      integrations.set(integration.uuid, {
+        id: integration.uuid,
         outcome: refused ? 'skipped' : 'notified',
         reason: refused ?? reason,
       })
-      if (!refused) notifications.set(channel.id, notificationOf(channel, due, reason, context))
+      if (!refused) notifications.set(integration.id, notificationOf(integration, due, reason, context))
     }
   }
-  return { notifications: [...notifications.values()], channels: [...channels.values()] }
+  return { notifications: [...notifications.values()], integrations: [...integrations.values()] }
 }
 
 /** Repeats may use four fifths of a monthly limit, first notifications all of it. */
-function reserveOf(channel: FactIntegration, { repeat }: StepInstance): 'MONTHLY_RESERVE' | null {
-  return channel.isOverReserve && repeat > 0 ? 'MONTHLY_RESERVE' : null
+function reserveOf(integration: FactIntegration, { repeat }: StepInstance): 'MONTHLY_RESERVE' | null {
+  return integration.isOverReserve && repeat > 0 ? 'MONTHLY_RESERVE' : null
 }
 
 function notificationOf(
-  channel: FactIntegration,
+  integration: FactIntegration,
   due: StepInstance,
   reason: NotifiedReason,
   { dueAt, suppressedBy, isEarlier }: StepContext,
 ): NewNotification {
   const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
-    integrationId: channel.id,
+    integrationId: integration.id,
     what: due.repeat === 0 ? 'first' : 'repeat',
     status: 'down',
     flipId: null,
@@ -189,24 +189,30 @@ function decisionOf(
   draft: Incident,
   current: PlanNow,
   notifications: readonly NewNotification[],
-  channels: readonly IntegrationDecision[],
+  integrations: readonly IntegrationDecision[],
 ): Decision | null {
   const [first] = notifications
   if (first?.detail) {
     const { reason, step, repeat, name } = first.detail
     const detail = { step, repeat, ...(name !== undefined && { name }) }
-    return { outcome: 'notified', reason, detail, until: draft.nextAt, channels }
+    return { outcome: 'notified', reason, detail, until: draft.nextAt, channels: integrations }
   }
   if (draft.suppression === 'OUTSIDE_HOURS') {
-    return { outcome: 'suppressed', reason: 'OUTSIDE_HOURS', detail: {}, until: current.hoursAt, channels }
+    return {
+      outcome: 'suppressed',
+      reason: 'OUTSIDE_HOURS',
+      detail: {},
+      until: current.hoursAt,
+      channels: integrations,
+    }
   }
-  const [skipped] = channels
+  const [skipped] = integrations
   if (skipped && skipped.outcome === 'skipped') {
     const reason = current.skipped[0]?.reason ?? skipped.reason
-    return { outcome: 'skipped', reason, detail: {}, until: draft.nextAt, channels }
+    return { outcome: 'skipped', reason, detail: {}, until: draft.nextAt, channels: integrations }
   }
   if (current.due.length === 0) return null
-  return { outcome: 'none', reason: 'NO_INTEGRATIONS', detail: {}, until: draft.nextAt, channels }
+  return { outcome: 'none', reason: 'NO_INTEGRATIONS', detail: {}, until: draft.nextAt, channels: integrations }
 }
 
 function earliest(instants: readonly (Micros | null)[]): Micros | null {

@@ -1,6 +1,6 @@
 import { CHECK_FIELDS, entriesOf, keywords, type SettingsOf } from './fields.ts'
 import { accepted, type Reading, refused, type SpecRules, text } from './formats.ts'
-import { MAX_CHANNELS_LENGTH, MAX_CHANNELS_PIECES } from './integrations-field.ts'
+import { MAX_INTEGRATIONS_LENGTH, MAX_INTEGRATIONS_PIECES } from './integrations-field.ts'
 
 /** API members by which a create request may find an existing check. */
 export const UNIQUE_FIELDS = ['name', 'slug', 'tags', 'timeout', 'grace'] as const
@@ -10,7 +10,7 @@ const { kind: _, ...requestedSettings } = CHECK_FIELDS
 
 const REQUEST_FIELDS = {
   ...requestedSettings,
-  channels: { api: 'channels', ...text(MAX_CHANNELS_LENGTH, limitPieces) },
+  channels: { api: 'channels', ...text(MAX_INTEGRATIONS_LENGTH, limitPieces) },
   /** deprecated: success keywords of mail subjects */
   subject: { api: 'subject', ...keywords },
   /** deprecated: failure keywords of mail subjects */
@@ -66,8 +66,8 @@ const READING_ORDER = entriesOf(REQUEST_FIELDS)
   .map(({ name }) => name)
 
 function limitPieces(value: string): Reading<string> {
-  const isWithin = value.split(',', MAX_CHANNELS_PIECES + 1).length <= MAX_CHANNELS_PIECES
-  return isWithin ? accepted(value) : refused(`% has more than ${MAX_CHANNELS_PIECES} items`)
+  const isWithin = value.split(',', MAX_INTEGRATIONS_PIECES + 1).length <= MAX_INTEGRATIONS_PIECES
+  return isWithin ? accepted(value) : refused(`% has more than ${MAX_INTEGRATIONS_PIECES} items`)
 }
 
 function readUnique(value: unknown): Reading<UniqueField[]> {

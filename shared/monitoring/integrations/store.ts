@@ -55,7 +55,7 @@ export async function findGroupMembers(db: Knex, projectId: number, uuids: reado
 /** `uuid` is given only if an integration moves here; its recipient then counts as confirmed. */
 export async function insertIntegration(
   db: Knex,
-  channel: {
+  integration: {
     projectId: number
     kind: string
     name: string
@@ -69,12 +69,12 @@ export async function insertIntegration(
     typed`INSERT INTO integrations (project_id, kind, name, sealed_config, uuid, email_verified)
      VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid()), ?) RETURNING ${COLUMNS}`,
     [
-      channel.projectId,
-      channel.kind,
-      channel.name,
-      channel.sealedConfig,
-      channel.uuid ?? null,
-      channel.isEmailVerified ?? true,
+      integration.projectId,
+      integration.kind,
+      integration.name,
+      integration.sealedConfig,
+      integration.uuid ?? null,
+      integration.isEmailVerified ?? true,
     ],
   )
   const [row] = rows
@@ -106,10 +106,10 @@ export async function updateIntegrationRow(
 }
 
 /** Has no effect if the configuration has changed since. */
-export async function confirmRecipient(db: Knex, channel: { id: number; sealedConfig: string }): Promise<void> {
+export async function confirmRecipient(db: Knex, integration: { id: number; sealedConfig: string }): Promise<void> {
   await execute(db, 'UPDATE integrations SET email_verified = true WHERE id = ? AND sealed_config = ?', [
-    channel.id,
-    channel.sealedConfig,
+    integration.id,
+    integration.sealedConfig,
   ])
 }
 

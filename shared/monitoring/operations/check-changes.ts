@@ -55,7 +55,7 @@ export async function applyUpdate(
   { uuid, spec, slugFromName }: { uuid: string; spec: CheckSpec; slugFromName: boolean },
 ): Promise<AssignedCheck> {
   const check = await requireLocked(tx, project.id, uuid)
-  const channels = await chooseIntegrations(tx, project.id, spec)
+  const integrations = await chooseIntegrations(tx, project.id, spec)
   const changes = applySpec(check, spec, { slugFromName })
   const changed = { ...check, ...changes }
   if (changed.tags !== check.tags) {
@@ -63,7 +63,7 @@ export async function applyUpdate(
     requireTagCapacity([...others, check.tags], [...others, changed.tags])
   }
   await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
-  if (channels) await assignIntegrations(tx, check, channels)
+  if (integrations) await assignIntegrations(tx, check, integrations)
   if (changed.tags !== check.tags) await reevaluateChildren(tx, [project.id])
   const stored = await findCheck(tx, uuid)
   if (!stored) throw new NotFoundError('The check does not exist any more.')
@@ -75,10 +75,10 @@ export async function applyUpdate(
 /** Returns null if the request has no `channels`. @throws ValidationError for unknown ones */
 export async function chooseIntegrations(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
   if (spec.channels === undefined) return null
-  const channels = await listIntegrations(tx, projectId)
+  const integrations = await listIntegrations(tx, projectId)
   const choice = resolveIntegrations(
     spec.channels,
-    channels.map(({ uuid, name }) => ({ id: uuid, name })),
+    integrations.map(({ uuid, name }) => ({ id: uuid, name })),
   )
   if (!choice.ok) throw new ValidationError(choice.error)
   return choice.ids
@@ -120,6 +120,6 @@ export async function notingLimit<T>(db: Knex, project: Limited, deps: Limits, w
 }
 
 export async function namedIntegrations(db: Knex, projectId: number): Promise<NamedIntegration[]> {
-  const channels = await listIntegrations(db, projectId)
-  return channels.map(({ uuid, name }) => ({ id: uuid, name }))
+  const integrations = await listIntegrations(db, projectId)
+  return integrations.map(({ uuid, name }) => ({ id: uuid, name }))
 }

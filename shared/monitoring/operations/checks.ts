@@ -68,16 +68,16 @@ export async function createCheck(
       return { ...(await withRules(tx, updated, rules, deps)), isNew: false }
     }
     await requireCapacity(tx, project, deps)
-    const channels = await chooseIntegrations(tx, project.id, spec)
+    const integrations = await chooseIntegrations(tx, project.id, spec)
     const settings = applySpec(null, spec, { slugFromName })
     if (settings.tags !== '') {
       const before = await listTags(tx, project.id)
       requireTagCapacity(before, [...before, settings.tags])
     }
     const created = await insertCheck(tx, project.id, settings)
-    if (channels) await assignIntegrations(tx, created, channels)
+    if (integrations) await assignIntegrations(tx, created, integrations)
     await auditCheck(tx, actor, project, 'check.created', created)
-    const check = { ...created, integrationIds: channels ?? [] }
+    const check = { ...created, integrationIds: integrations ?? [] }
     return { ...(await withRules(tx, check, rules, deps)), isNew: true }
   }
   const stored = await notingLimit(db, project, deps, () => transaction(db, store))

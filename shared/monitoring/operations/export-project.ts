@@ -33,7 +33,7 @@ export async function exportProject(
   { secrets }: Pick<OperationDeps, 'secrets'>,
 ): Promise<ConfigDocument> {
   const all = await listIntegrations(db, project.id)
-  const channels = all.filter((channel) => !needsSettings(channel, secrets))
+  const integrations = all.filter((integration) => !needsSettings(integration, secrets))
   const checks = await listChecks(db, project.id)
   const ids = checks.map(({ id }) => id)
   const rules = await rulesOfChecks(db, ids)
@@ -48,11 +48,11 @@ export async function exportProject(
   }
   const document: ConfigDocument = {
     version: CONFIG_DOCUMENT_VERSION,
-    channels: channels.map((channel) => {
-      const kind = findKind(channel.kind)
-      const config = decryptConfig(channel, secrets)
+    channels: integrations.map((integration) => {
+      const kind = findKind(integration.kind)
+      const config = decryptConfig(integration, secrets)
       const shown = withSecrets ? config : kind ? shownConfig(kind, config) : {}
-      return { id: channel.uuid, kind: channel.kind, name: channel.name, config: shown }
+      return { id: integration.uuid, kind: integration.kind, name: integration.name, config: shown }
     }),
     checks: await mapYielding(checks, documented),
     ...(policies.length > 0 && { policies }),

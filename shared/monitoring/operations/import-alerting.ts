@@ -35,7 +35,7 @@ export async function importPolicies(
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await policiesOf(tx, [projectId])).map((policy) => [policy.uuid, policy]))
   const known = await namedIntegrations(tx, projectId)
-  const created = newIntegrations.filter(({ id }) => !known.some((channel) => channel.id === id))
+  const created = newIntegrations.filter(({ id }) => !known.some((integration) => integration.id === id))
   for (const [index, { id, ...body }] of listed.entries()) {
     await locating(`policies[${index}]`, async () => {
       const uuid = identity(id, 'id')

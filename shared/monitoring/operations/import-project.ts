@@ -90,17 +90,23 @@ export async function importInto(
   const requested: Requested[] = []
   const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
   const consent = { isKnown, requested }
-  const channels = await importIntegrations(tx, deps, project, entries(document, 'channels'), { apply, consent })
+  const integrations = await importIntegrations(tx, deps, project, entries(document, 'channels'), { apply, consent })
   if (apply && enqueue) await requestRecipients(tx, enqueue, deps, project.id, requested)
   const known = new Set([
     ...(await listIntegrations(tx, project.id)).map(({ uuid }) => uuid),
-    ...channels.create.map(({ id }) => id),
+    ...integrations.create.map(({ id }) => id),
   ])
   const unknown = new Set<string>()
   const importing = { apply, known, unknown, touched, reclaim }
   const checks = await importChecks(tx, deps, project, entries(document, 'checks'), importing)
-  const alerting = await importAlerting(tx, deps, { project, document, apply }, { channels, checks, touched })
-  const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownIntegrations: [...unknown] }
+  const alerting = await importAlerting(tx, deps, { project, document, apply }, { integrations, checks, touched })
+  const report: ImportReport = {
+    applied: apply,
+    channels: integrations,
+    checks,
+    ...alerting,
+    unknownIntegrations: [...unknown],
+  }
   if (apply) await auditImport(tx, actor, project, report)
   return { report, touched }
 }
@@ -110,10 +116,10 @@ async function importAlerting(
   tx: Knex,
   deps: ImportDeps,
   { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
-  { channels, checks, touched }: { channels: Changes; checks: Changes; touched: string[] },
+  { integrations, checks, touched }: { integrations: Changes; checks: Changes; touched: string[] },
 ): Promise<Pick<ImportReport, 'policies' | 'windows'>> {
   const importing = { projectId: project.id, apply }
-  const policies = await importPolicies(tx, importing, entries(document, 'policies'), channels.create)
+  const policies = await importPolicies(tx, importing, entries(document, 'policies'), integrations.create)
   const present = (await listChecks(tx, project.id)).map(({ uuid }) => uuid)
   const uuids = new Set([...present, ...checks.create.map(({ id }) => id)])
   const windows = await importWindows(tx, importing, entries(document, 'windows'), uuids)
@@ -156,7 +162,9 @@ async function importIntegrations(
   { apply, consent }: { apply: boolean; consent: { isKnown: (address: string) => boolean; requested: Requested[] } },
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
-  const existing = new Map((await listIntegrations(tx, project.id)).map((channel) => [channel.uuid, channel]))
+  const existing = new Map(
+    (await listIntegrations(tx, project.id)).map((integration) => [integration.uuid, integration]),
+  )
   // No DNS lookups during an import; each delivery checks the address again.
   const rules = { db: tx, config: deps.config, resolve: async () => [] }
   const slices = createTimeSlices()

@@ -59,18 +59,18 @@ export function checkName(name: unknown): string {
   return name
 }
 
-export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, secrets: Secrets): ConfigObject {
-  return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
+export function decryptConfig(integration: Pick<StoredIntegration, 'sealedConfig'>, secrets: Secrets): ConfigObject {
+  return asObject(JSON.parse(secrets.open('integration', integration.sealedConfig)))
 }
 
 /** Returns true for an integration that an import created without settings. It is switched off until it has them. */
 export function needsSettings(
-  channel: Pick<StoredIntegration, 'kind' | 'sealedConfig' | 'disabledAt'>,
+  integration: Pick<StoredIntegration, 'kind' | 'sealedConfig' | 'disabledAt'>,
   secrets: Secrets,
 ): boolean {
-  if (channel.disabledAt === null) return false
-  const kind = findKind(channel.kind)
-  return kind !== undefined && !kind.parse(decryptConfig(channel, secrets)).ok
+  if (integration.disabledAt === null) return false
+  const kind = findKind(integration.kind)
+  return kind !== undefined && !kind.parse(decryptConfig(integration, secrets)).ok
 }
 
 async function checkReachable(rules: ConfigRules, target: string): Promise<void> {

@@ -49,22 +49,22 @@ export async function createIntegration(
     const needsConsent =
       enqueue !== null && address !== null && !(await knownRecipients({ ...deps, db: tx }, project.id))(address)
     const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified: !needsConsent }
-    const channel = await insertIntegration(tx, created)
-    if (forAllChecks) await assignToAllChecks(tx, channel.id, project.id)
+    const integration = await insertIntegration(tx, created)
+    if (forAllChecks) await assignToAllChecks(tx, integration.id, project.id)
     const { organisationId } = project
     await insertActorAudit(tx, actor, {
       organisationId,
       action: 'integration.created',
       target: `${name} (${kind.label})`,
     })
-    if (needsConsent) await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
-    return channel
+    if (needsConsent) await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address })
+    return integration
   })
 }
 
 interface IntegrationChange {
   project: Project
-  channel: StoredIntegration
+  integration: StoredIntegration
   name?: unknown
   disabled?: unknown
   /** omitted secrets stay stored while the origin stays the same; null deletes a secret */
@@ -78,7 +78,7 @@ interface IntegrationChange {
 export async function updateIntegration(
   db: Knex,
   actor: Actor,
-  { project, channel, ...input }: IntegrationChange,
+  { project, integration, ...input }: IntegrationChange,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<{ isRefreshing: boolean }> {
   const changes: Parameters<typeof updateIntegrationRow>[2] = {}
@@ -86,13 +86,13 @@ export async function updateIntegration(
   if (input.name !== undefined) changes.name = checkName(input.name)
   if (typeof input.disabled === 'boolean') changes.disabled = input.disabled
   else if (input.disabled !== undefined) throw new ValidationError('disabled must be true or false')
-  const isEmpty = needsSettings(channel, deps.secrets)
+  const isEmpty = needsSettings(integration, deps.secrets)
   if (isEmpty && input.config === undefined && changes.disabled === false) {
     throw new ValidationError('disabled must be true until the integration has its config')
   }
   if (input.config !== undefined) {
-    const kind = requireKind(channel.kind)
-    const stored = decryptConfig(channel, deps.secrets)
+    const kind = requireKind(integration.kind)
+    const stored = decryptConfig(integration, deps.secrets)
     const whole = withStoredSecrets(kind, configObject(input.config), stored)
     const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
     if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
@@ -102,22 +102,25 @@ export async function updateIntegration(
   return await inTransaction(db, deps, async (tx, enqueue) => {
     const isKnown =
       enqueue === null || newAddress === null || (await knownRecipients({ ...deps, db: tx }, project.id))(newAddress)
-    await updateIntegrationRow(tx, channel.id, { ...changes, ...(newAddress !== null && { isEmailVerified: isKnown }) })
-    await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...auditEntry(channel, changes) })
+    await updateIntegrationRow(tx, integration.id, {
+      ...changes,
+      ...(newAddress !== null && { isEmailVerified: isKnown }),
+    })
+    await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...auditEntry(integration, changes) })
     if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
-    await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address: newAddress })
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address: newAddress })
     return { isRefreshing: true }
   })
 }
 
-function auditEntry(channel: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
+function auditEntry(integration: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
   const { disabled, ...others } = changes
   if (disabled !== undefined && Object.keys(others).length === 0) {
     const action = disabled ? 'integration.disabled' : 'integration.enabled'
-    return { action, target: channel.name || channel.kind }
+    return { action, target: integration.name || integration.kind }
   }
-  const label = findKind(channel.kind)?.label ?? channel.kind
-  return { action: 'integration.changed', target: `${changes.name ?? channel.name} (${label})` }
+  const label = findKind(integration.kind)?.label ?? integration.kind
+  return { action: 'integration.changed', target: `${changes.name ?? integration.name} (${label})` }
 }
 
 function configObject(value: unknown): ConfigObject {
@@ -130,13 +133,13 @@ function configObject(value: unknown): ConfigObject {
 export async function deleteIntegration(
   db: Knex,
   actor: Actor,
-  { project, channel }: { project: Project; channel: StoredIntegration },
+  { project, integration }: { project: Project; integration: StoredIntegration },
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    if (!(await deleteIntegrationRow(tx, project.id, channel.uuid)))
+    if (!(await deleteIntegrationRow(tx, project.id, integration.uuid)))
       throw new NotFoundError('The integration does not exist any more.')
     const { organisationId } = project
-    const target = channel.name || channel.kind
+    const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.deleted', target })
   })
 }
@@ -156,16 +159,20 @@ export async function toggleIntegration(
 /** Uses the same path as every other notification. Returns its id. */
 export async function testIntegration(
   actor: Actor,
-  { project, channel, status = 'down' }: { project: Project; channel: StoredIntegration; status?: 'up' | 'down' },
+  {
+    project,
+    integration,
+    status = 'down',
+  }: { project: Project; integration: StoredIntegration; status?: 'up' | 'down' },
   deps: { outbox: Pick<Outbox, 'run'> },
 ): Promise<string> {
   return await deps.outbox.run(async (tx, enqueue) => {
     const test = { flipId: null, checkId: null, status }
-    const [notificationId] = await insertNotifications(tx, test, [channel.id])
+    const [notificationId] = await insertNotifications(tx, test, [integration.id])
     if (notificationId === undefined) throw new Error('the test message was not stored')
     await enqueue(notificationDue, { notificationId })
     const { organisationId } = project
-    const target = channel.name || channel.kind
+    const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.tested', target })
     return notificationId
   })

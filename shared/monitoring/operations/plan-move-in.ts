@@ -196,10 +196,10 @@ function rulesOf({ rules }: ImportedCheck): { rules?: JsonObject } {
 /** Returns the settings of the source as this service would store them, or the reason why it cannot. */
 function documented(check: ImportedCheck, uuid: string, assignable: ReadonlySet<string>): Documented | string {
   try {
-    const channels = check.channels?.filter((id) => assignable.has(id))
+    const integrations = check.channels?.filter((id) => assignable.has(id))
     const settings = applySpec(null, parseSpec(entryOf(check.settings)), { slugFromName: false })
-    const all = toDocumentedCheck({ ...settings, uuid, integrationIds: channels ?? [] })
-    const named = new Set([...Object.keys(check.settings), ...(channels ? ['channels'] : []), ...RENAMED])
+    const all = toDocumentedCheck({ ...settings, uuid, integrationIds: integrations ?? [] })
+    const named = new Set([...Object.keys(check.settings), ...(integrations ? ['channels'] : []), ...RENAMED])
     return Object.fromEntries(Object.entries(all).filter(([name]) => named.has(name)))
   } catch (error) {
     if (error instanceof ValidationError) return error.message.replace(/^json validation error: /, '')

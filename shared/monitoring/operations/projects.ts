@@ -97,8 +97,8 @@ export async function changeProvisioning(
 ): Promise<Provisioning> {
   return await transaction(db, async (tx) => {
     const provisioning = readProvisioning(body, await lockProvisioning(tx, project.id))
-    const channels = (await listIntegrations(tx, project.id)).map(({ uuid, name }) => ({ id: uuid, name }))
-    const choice = provisioning.channels === null ? null : resolveIntegrations(provisioning.channels, channels)
+    const integrations = (await listIntegrations(tx, project.id)).map(({ uuid, name }) => ({ id: uuid, name }))
+    const choice = provisioning.channels === null ? null : resolveIntegrations(provisioning.channels, integrations)
     if (choice && !choice.ok) throw new ValidationError(choice.error)
     if (provisioning.policy !== null && !(await findPolicy(tx, project.id, provisioning.policy)))
       throw new NotFoundError('')

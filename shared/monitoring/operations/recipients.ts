@@ -56,9 +56,9 @@ export async function knownRecipients(
 ): Promise<(address: string) => boolean> {
   const members = await listMemberAddresses(db, projectId)
   const digests = await listVerifiedRecipients(db, projectId)
-  const channels = await listIntegrations(db, projectId)
+  const integrations = await listIntegrations(db, projectId)
   const consented = new Set(digests.map((digest) => digest.toString('hex')))
-  const sendingTo = channels
+  const sendingTo = integrations
     .filter((one) => one.kind === email.kind && one.isEmailVerified && one.disabledAt === null)
     .map((one) => String(decryptConfig(one, secrets).value).toLowerCase())
   const addresses = new Set([...members, ...sendingTo])
@@ -149,16 +149,16 @@ export function confirmText(uuid: string, address: string): string {
 export async function confirmRecipient(
   db: Knex,
   actor: Actor,
-  channel: LinkedIntegration,
+  integration: LinkedIntegration,
   { secrets }: { secrets: Secrets },
 ): Promise<void> {
-  const address = recipientOf(channel.kind, decryptConfig(channel, secrets)) ?? ''
+  const address = recipientOf(integration.kind, decryptConfig(integration, secrets)) ?? ''
   await transaction(db, async (tx) => {
-    await storeConfirmation(tx, channel)
-    await insertVerifiedRecipient(tx, channel.projectId, secrets.digest(recipientText(address)))
-    const organisationId = await findProjectOrganisation(tx, channel.projectId)
+    await storeConfirmation(tx, integration)
+    await insertVerifiedRecipient(tx, integration.projectId, secrets.digest(recipientText(address)))
+    const organisationId = await findProjectOrganisation(tx, integration.projectId)
     if (organisationId === null) throw new NotFoundError('The integration does not exist any more.')
-    const target = channel.name || channel.kind
+    const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.confirmed', target })
   })
 }
@@ -166,15 +166,15 @@ export async function confirmRecipient(
 /** @throws NotFoundError if the recipient has consented already, RateLimitedError after too many consent requests */
 export async function requestVerificationAgain(
   actor: Actor,
-  { project, channel }: { project: Project; channel: StoredIntegration },
+  { project, integration }: { project: Project; integration: StoredIntegration },
   deps: Pick<OperationDeps, 'config' | 'secrets'> & { outbox: Pick<Outbox, 'run'> },
 ): Promise<void> {
-  if (channel.isEmailVerified) throw new NotFoundError('The recipient of this integration has consented already.')
-  const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+  if (integration.isEmailVerified) throw new NotFoundError('The recipient of this integration has consented already.')
+  const address = recipientOf(integration.kind, decryptConfig(integration, deps.secrets)) ?? ''
   await deps.outbox.run(async (tx, enqueue) => {
-    await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address })
     const { organisationId } = project
-    const target = channel.name || channel.kind
+    const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.recipient-requested', target })
   })
 }
@@ -183,18 +183,18 @@ export async function requestVerificationAgain(
 export async function unsubscribeRecipient(
   db: Knex,
   actor: Actor,
-  channel: LinkedIntegration,
+  integration: LinkedIntegration,
   { secrets }: { secrets: Secrets },
 ): Promise<void> {
-  const address = recipientOf(channel.kind, decryptConfig(channel, secrets))
+  const address = recipientOf(integration.kind, decryptConfig(integration, secrets))
   await transaction(db, async (tx) => {
-    await updateIntegrationRow(tx, channel.id, { disabled: true })
+    await updateIntegrationRow(tx, integration.id, { disabled: true })
     if (address !== null) {
-      await deleteVerifiedRecipient(tx, channel.projectId, secrets.digests(recipientText(address)))
+      await deleteVerifiedRecipient(tx, integration.projectId, secrets.digests(recipientText(address)))
     }
-    const organisationId = await findProjectOrganisation(tx, channel.projectId)
+    const organisationId = await findProjectOrganisation(tx, integration.projectId)
     if (organisationId === null) throw new NotFoundError('The integration does not exist any more.')
-    const target = channel.name || channel.kind
+    const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.unsubscribed', target })
   })
 }

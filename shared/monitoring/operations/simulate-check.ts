@@ -93,7 +93,7 @@ export async function simulateCheck(
     shard: 1n << BigInt(shardOf(check.id ?? 0, shardsNow(installation.generations()))),
     policy: policy && { id: policy.id, version: 1, plan: policy.plan },
     severity: check.rules.severity,
-    channels: await integrationsFor(db, project.id, check, secrets),
+    integrations: await integrationsFor(db, project.id, check, secrets),
     windows,
     parents: await parentsOf(db, project.id, check),
     crowd: await groupOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
@@ -194,17 +194,17 @@ async function integrationsFor(
   { integrationIds }: CheckToSimulate,
   secrets: Secrets,
 ): Promise<SimulatedIntegration[]> {
-  return (await listIntegrations(db, projectId)).map((channel) => {
-    const config = decryptConfig(channel, secrets)
-    const kind = findKind(channel.kind)
+  return (await listIntegrations(db, projectId)).map((integration) => {
+    const config = decryptConfig(integration, secrets)
+    const kind = findKind(integration.kind)
     return {
-      id: channel.id,
-      uuid: channel.uuid,
-      isOwn: integrationIds.includes(channel.uuid),
-      isDisabled: channel.disabledAt !== null,
+      id: integration.id,
+      uuid: integration.uuid,
+      isOwn: integrationIds.includes(integration.uuid),
+      isDisabled: integration.disabledAt !== null,
       ignores: { up: kind?.isNoop(config, 'up') ?? false, down: kind?.isNoop(config, 'down') ?? false },
-      keepsRecord: keepsRecord(channel.kind),
-      isReader: takesDigests(channel.kind, config),
+      keepsRecord: keepsRecord(integration.kind),
+      isReader: takesDigests(integration.kind, config),
       isOverReserve: false,
     }
   })

@@ -21,7 +21,7 @@ const PER_MINUTE = 6
 
 interface Trial {
   project: Project
-  channel: StoredIntegration | null
+  integration: StoredIntegration | null
   name: unknown
   /** omits stored secrets that do not change */
   config: ConfigObject
@@ -40,11 +40,13 @@ export type TriedWebhook = TrialResult | 'nothing' | 'silence'
 export async function tryWebhook(
   db: Knex,
   actor: Actor,
-  { project, channel, status, ...input }: Trial,
+  { project, integration, status, ...input }: Trial,
   deps: TrialDeps,
 ): Promise<TriedWebhook> {
   const name = checkName(input.name)
-  const whole = channel ? withStoredSecrets(webhook, input.config, decryptConfig(channel, deps.secrets)) : input.config
+  const whole = integration
+    ? withStoredSecrets(webhook, input.config, decryptConfig(integration, deps.secrets))
+    : input.config
   const config = await checkConfig({ db, config: deps.config }, project.id, webhook, whole)
   if (webhook.isNoop(config, status)) return 'nothing'
   await takeToken(

@@ -33,7 +33,7 @@ export async function insertDemo(
   days: number,
   { secrets }: { secrets: Secrets },
 ): Promise<{ checks: number; flips: number; incidents: number }> {
-  const channels = await insertIntegrations(tx, project.id, secrets)
+  const integrations = await insertIntegrations(tx, project.id, secrets)
   let checks = 0
   let flips = 0
   for (const [at, place] of SORT_ORDER.entries()) {
@@ -48,7 +48,7 @@ export async function insertDemo(
       checks += 1
       await execute(tx, 'INSERT INTO check_integrations (check_id, integration_id) SELECT ?, unnest(?::bigint[])', [
         id,
-        channels.filter((_, position) => (n + position) % 4 !== 0),
+        integrations.filter((_, position) => (n + position) % 4 !== 0),
       ])
       if (status !== 'new') flips += await insertFlips(tx, id, { n, days, status, period })
       if (status !== 'new') await insertPings(tx, id, { period, quiet, failed: status === 'down' && n % 2 === 0 })

@@ -66,10 +66,10 @@ async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth
   }
   const settings = applySpec(null, birth.spec, { slugFromName: false })
   const check = await insertCheck(tx, projectId, { ...settings, name: slug, slug })
-  const channels = (await listIntegrations(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
-  const choice = birth.spec.channels === undefined ? null : resolveIntegrations(birth.spec.channels, channels)
+  const integrations = (await listIntegrations(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
+  const choice = birth.spec.channels === undefined ? null : resolveIntegrations(birth.spec.channels, integrations)
   if (choice && !choice.ok) birth.leftOut.push('channels')
-  await assignIntegrations(tx, check, choice?.ok ? choice.ids : channels.map(({ id }) => id))
+  await assignIntegrations(tx, check, choice?.ok ? choice.ids : integrations.map(({ id }) => id))
   if (birth.policy !== null) {
     const named = await query(
       tx,

@@ -4,7 +4,7 @@ import type { Plan } from '../alerting/policy.ts'
 
 export interface SimulatedMessage extends Pick<NewNotification, 'status' | 'detail'> {
   at: Micros
-  channel: string
+  integration: string
   what: NewNotification['what'] | 'digest' | 'unknown'
   size: number
 }

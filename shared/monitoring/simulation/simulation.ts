@@ -30,7 +30,7 @@ export interface SimulationInput extends Truth {
   check: Truth['check'] & { uuid: string; tags: readonly string[] }
   policy: Facts['policy']
   severity: Severity
-  channels: readonly SimulatedIntegration[]
+  integrations: readonly SimulatedIntegration[]
   windows: readonly Window[]
   parents: ParentHistory | null
   crowd: readonly Outage[]
@@ -137,7 +137,7 @@ export class Simulation {
   }
 
   *#evaluate(flip: Facts['flip'], now: Micros): Generator<undefined, void> {
-    const { severity, channels, windows, gaps, parents } = this.#input
+    const { severity, integrations, windows, gaps, parents } = this.#input
     const incident = this.#incident
     const downAt = incident?.downAt ?? flip?.at ?? now
     const { uuid } = this.#input.check
@@ -160,7 +160,7 @@ export class Simulation {
         policy,
         severity,
         finishes: this.#truth.finishes.slice(-MAX_FINISHES),
-        channels,
+        integrations,
         notifications: this.#notifications,
         gates: [...outages, ...maintenance, ...(above?.gate ? [above.gate] : [])],
         isInCycle: above?.isInCycle ?? false,
@@ -188,7 +188,7 @@ export class Simulation {
         this.#notify(notification, { at: now + GATHERED, what: 'digest', size: recovered })
       }
     }
-    const uuids = new Set(digested.map(({ integrationId }) => this.#channel(integrationId)?.uuid ?? ''))
+    const uuids = new Set(digested.map(({ integrationId }) => this.#integration(integrationId)?.uuid ?? ''))
     const stored = inDigest(decision, uuids, digested.length === notifications.length)
     if (stored) this.#decided(stored, now)
     if (incident && incident.resolvedAt !== null) this.#last = incident.id
@@ -197,7 +197,7 @@ export class Simulation {
   }
 
   #isDigested({ integrationId, what }: NewNotification, size: number | null): boolean {
-    if (!this.#channel(integrationId)?.isReader) return false
+    if (!this.#integration(integrationId)?.isReader) return false
     if (what === 'first' || what === 'repeat') return size !== null
     return (
       what === 'recovery' &&
@@ -209,7 +209,14 @@ export class Simulation {
     { integrationId, status, detail }: NewNotification,
     { at, what, size }: Pick<SimulatedMessage, 'at' | 'size'> & { what: NewNotification['what'] | 'digest' },
   ): void {
-    this.#result.messages.push({ at, channel: this.#channel(integrationId)?.uuid ?? '', what, status, detail, size })
+    this.#result.messages.push({
+      at,
+      integration: this.#integration(integrationId)?.uuid ?? '',
+      what,
+      status,
+      detail,
+      size,
+    })
     const sent = { state: 'delivered', attempts: 1, isReplaced: false } as const
     this.#notifications.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
   }
@@ -218,18 +225,20 @@ export class Simulation {
   *#giveNotice(at: Micros): Generator<undefined, void> {
     const notice = this.#notice
     this.#notice = null
-    const { channels, policy, windows, check } = this.#input
+    const { integrations, policy, windows, check } = this.#input
     if (!notice || (this.#truth.heardAt ?? 0) > notice.since || this.#truth.check.status === 'down') return
     const { expectedAt } = notice
     const planned = yield* maintenanceSuppressions(windows, check, { since: expectedAt, now: expectedAt })
     if (planned.length > 0) return
     const [first] = (policy ?? IMPLICIT_POLICY).plan.steps
     const notified = first
-      ? integrationsOf(first, channels).filter(({ isDisabled, id }) => !isDisabled && this.#channel(id)?.isReader)
+      ? integrationsOf(first, integrations).filter(
+          ({ isDisabled, id }) => !isDisabled && this.#integration(id)?.isReader,
+        )
       : []
     if (notified.length === 0) return
     for (const { uuid } of notified) {
-      this.#result.messages.push({ at, channel: uuid, what: 'unknown', status: 'down', detail: null, size: 1 })
+      this.#result.messages.push({ at, integration: uuid, what: 'unknown', status: 'down', detail: null, size: 1 })
     }
     const reason = 'UNKNOWN_NOTICE'
     const outcomes = notified.map(({ uuid: id }) => ({ id, outcome: 'notified', reason }) as const)
@@ -241,8 +250,8 @@ export class Simulation {
     if (at >= this.#input.from) this.#result.decisions.push({ ...decision, at })
   }
 
-  #channel(id: number): SimulatedIntegration | undefined {
-    return this.#input.channels.find((channel) => channel.id === id)
+  #integration(id: number): SimulatedIntegration | undefined {
+    return this.#input.integrations.find((integration) => integration.id === id)
   }
 
   #newId(): string {

@@ -6,31 +6,33 @@ const GATHER_MS = 250
 
 export interface LiveAnnouncer {
   /** Announces committed changes to open pages. Announcements may be lost, which only delays the pages. */
-  changed(checkIds: readonly number[], channelIds?: readonly number[]): void
+  changed(checkIds: readonly number[], integrationIds?: readonly number[]): void
 }
 
 /** Sends at most four small messages per second. */
 export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer & Disposable {
   const checks = new Set<number>()
-  const channels = new Set<number>()
+  const integrations = new Set<number>()
   let timer: NodeJS.Timeout | null = null
 
   function flush(): void {
     timer = null
-    if (checks.size + channels.size === 0) return
+    if (checks.size + integrations.size === 0) return
     const change: LiveChange =
-      checks.size + channels.size > MAX_LISTED ? { all: true } : { checks: [...checks], channels: [...channels] }
+      checks.size + integrations.size > MAX_LISTED
+        ? { all: true }
+        : { checks: [...checks], integrations: [...integrations] }
     checks.clear()
-    channels.clear()
+    integrations.clear()
     broker.send({ exchange: LIVE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     timer = setTimeout(flush, GATHER_MS)
     timer.unref()
   }
 
   return {
-    changed(checkIds, channelIds = []) {
+    changed(checkIds, integrationIds = []) {
       add(checks, checkIds)
-      add(channels, channelIds)
+      add(integrations, integrationIds)
       if (timer === null) flush()
     },
     [Symbol.dispose]() {

@@ -31,11 +31,11 @@ const isNoticeTo = (address: string) => (one: RecordedMail) =>
 const noticesTo = (address: string) => mail.mails.filter(isNoticeTo(address)).map(({ raw }) => textOf(raw))
 
 test('a permanent failure disables an integration and mails the others once', async (t) => {
-  const { channel, check, ping, ended, call } = await aProject(app)
-  const slack = await channel('slack', { url: `${sink.url}/gone/T0/secret-of-slack` }, 'Team <b>chat</b>')
-  const ops = await channel('email', { value: 'ops@one.example' }, 'ops')
-  const unassigned = await channel('email', { value: 'boss@one.example', down: false }, 'boss')
-  const off = await channel('email', { value: 'off@one.example' }, 'off')
+  const { integration, check, ping, ended, call } = await aProject(app)
+  const slack = await integration('slack', { url: `${sink.url}/gone/T0/secret-of-slack` }, 'Team <b>chat</b>')
+  const ops = await integration('email', { value: 'ops@one.example' }, 'ops')
+  const unassigned = await integration('email', { value: 'boss@one.example', down: false }, 'boss')
+  const off = await integration('email', { value: 'off@one.example' }, 'off')
   await call('POST', `/channels/${off}`, { disabled: true })
   const uuids = [await check([slack, ops], 'a'), await check([slack, ops], 'b')]
   await Promise.all(uuids.map((uuid) => ping(uuid, '/fail')))
@@ -60,24 +60,24 @@ test('a permanent failure disables an integration and mails the others once', as
 })
 
 test('a test message that fails permanently disables its integration too', async (t) => {
-  const { channel, call, ended } = await aProject(app)
-  const lonely = await channel('discord', { url: `${sink.url}/gone/lonely` })
+  const { integration, call, ended } = await aProject(app)
+  const lonely = await integration('discord', { url: `${sink.url}/gone/lonely` })
   await call('POST', `/channels/${lonely}/test`)
   await ended(lonely, 1)
   t.like(await call('GET', `/channels/${lonely}`), { disabled: true })
 
   const other = await aProject(app)
-  await other.channel('email', { value: 'ops@two.example' })
-  const discord = await other.channel('discord', { url: `${sink.url}/gone/two` }, '')
+  await other.integration('email', { value: 'ops@two.example' })
+  const discord = await other.integration('discord', { url: `${sink.url}/gone/two` }, '')
   await other.call('POST', `/channels/${discord}/test`)
   await mail.waitFor(isNoticeTo('ops@two.example'))
   t.regex(noticesTo('ops@two.example')[0] ?? '', /^Subject: The integration discord was disabled/m)
 })
 
 test('a temporary failure neither disables an integration nor sends a mail', async (t) => {
-  const { channel, check, ping, ended, call } = await aProject(app)
-  const ops = await channel('email', { value: 'ops@three.example' })
-  const slack = await channel('slack', { url: `${sink.url}/slow` })
+  const { integration, check, ping, ended, call } = await aProject(app)
+  const ops = await integration('email', { value: 'ops@three.example' })
+  const slack = await integration('slack', { url: `${sink.url}/slow` })
   await ping(await check([slack]), '/fail')
   await sink.waitFor(({ path }) => path === '/slow')
   await call('POST', `/channels/${ops}/test`)

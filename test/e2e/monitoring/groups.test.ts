@@ -20,12 +20,12 @@ test.after.always(async () => {
 
 test('a group notifies each member once, even if it is also assigned', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, check, ping, ended, counted } = await aProject(app)
-  const hook = (name: string) => channel('webhook', { url: `${sink.url}/${name}/$STATUS` }, name)
+  const { integration, check, ping, ended, counted } = await aProject(app)
+  const hook = (name: string) => integration('webhook', { url: `${sink.url}/${name}/$STATUS` }, name)
   const members = [await hook('a'), await hook('b'), await hook('c')]
   const [a = '', b = ''] = members
-  const group = await channel('group', { channels: members })
-  const overlapping = await channel('group', { channels: [a, b] }, 'overlapping')
+  const group = await integration('group', { channels: members })
+  const overlapping = await integration('group', { channels: [a, b] }, 'overlapping')
   const uuid = await check([a, group, overlapping])
   const all = [...members, group, overlapping]
   await ping(uuid, '/fail')
@@ -50,12 +50,12 @@ test('a group notifies each member once, even if it is also assigned', async (t)
 test('a group reports its failed members, which retry independently', async (t) => {
   await using sink = await openHttpSink()
   sink.respond = ({ path }) => ({ status: path === '/bad' ? 500 : 200 })
-  const { channel, check, ping, ended, counted } = await aProject(app)
+  const { integration, check, ping, ended, counted } = await aProject(app)
   const members = [
-    await channel('webhook', { url: `${sink.url}/bad` }),
-    await channel('webhook', { url: `${sink.url}/good` }),
+    await integration('webhook', { url: `${sink.url}/bad` }),
+    await integration('webhook', { url: `${sink.url}/good` }),
   ]
-  const group = await channel('group', { channels: members })
+  const group = await integration('group', { channels: members })
   await ping(await check([group]), '/fail')
   t.deepEqual(await ended(group, 1), [{ state: 'failed', error: '1 out of 2 notifications failed', attempts: 1 }])
   t.like(await counted(), { pending: 1, total: 3 })
@@ -70,9 +70,9 @@ test('a group reports its failed members, which retry independently', async (t) 
 
 test('a test message to a group is a test for each member', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, call, ended } = await aProject(app)
-  const member = await channel('webhook', { url: `${sink.url}/$NAME` })
-  const group = await channel('group', { channels: [member] })
+  const { integration, call, ended } = await aProject(app)
+  const member = await integration('webhook', { url: `${sink.url}/$NAME` })
+  const group = await integration('group', { channels: [member] })
   await call('POST', `/channels/${group}/test`)
   for (const one of [group, member]) t.is((await ended(one, 1))[0]?.state, 'delivered')
   t.is(sink.requests[0]?.path, '/Test%20from%20Signalbox')
@@ -80,8 +80,8 @@ test('a test message to a group is a test for each member', async (t) => {
 
 test('deleting a check during its alert discards the alert and disables nothing', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, check, ping, ended, call, project } = await aProject(app)
-  const hook = await channel('webhook', { url: `${sink.url}/$NAME` })
+  const { integration, check, ping, ended, call, project } = await aProject(app)
+  const hook = await integration('webhook', { url: `${sink.url}/$NAME` })
   const { db, outbox } = app.deps
   const doomed = await addCheck(app.deps, project.id, { name: 'doomed' })
   const stored = await findIntegration(db, project.id, hook)
@@ -113,8 +113,8 @@ test('deleting a check during its alert discards the alert and disables nothing'
 
 test('the alert of a check with several sources contains their state', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, check, ping, call } = await aProject(app)
-  const uuid = await check([await channel('slack', { url: sink.url })])
+  const { integration, check, ping, call } = await aProject(app)
+  const uuid = await check([await integration('slack', { url: sink.url })])
   await call('POST', `/checks/${uuid}/rules`, {
     sources: { by: 'query', expect: ['web1', 'web2', 'web3'], need: 2 },
   })
@@ -125,9 +125,9 @@ test('the alert of a check with several sources contains their state', async (t)
 
 test('failures of uncounted sources do not count for a policy', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, check, ping, call } = await aProject(app)
+  const { integration, check, ping, call } = await aProject(app)
   const { db } = app.deps
-  const uuid = await check([await channel('slack', { url: sink.url })])
+  const uuid = await check([await integration('slack', { url: sink.url })])
   const [{ id }] = await db('checks').where({ uuid }).select('id')
   await call('POST', '/policies/', { name: 'p', match: '*', when: { failures: 2 }, steps: [{}] })
   await call('POST', `/checks/${uuid}/rules`, { sources: { by: 'query', expect: ['web1'], need: 1 } })

@@ -30,8 +30,8 @@ test.after.always(async () => {
 })
 
 test('the monthly limit suppresses text messages and keeps the integration enabled', async (t) => {
-  const { channel, check, ping, ended, call } = await aProject(app)
-  const sms = await channel('sms', { value: '+15550101' })
+  const { integration, check, ping, ended, call } = await aProject(app)
+  const sms = await integration('sms', { value: '+15550101' })
   const uuid = await check([sms])
   for (const [count, suffix] of [
     [1, '/fail'],
@@ -60,7 +60,7 @@ test('the monthly limit suppresses text messages and keeps the integration enabl
 
 test('calls have their own counter per organisation', async (t) => {
   const first = await aProject(app)
-  const call = await first.channel('call', { value: '+15550102' })
+  const call = await first.integration('call', { value: '+15550102' })
   const uuid = await first.check([call])
   await first.ping(uuid, '/fail')
   await first.ended(call, 1)
@@ -74,7 +74,7 @@ test('calls have their own counter per organisation', async (t) => {
     ],
   )
   const second = await aProject(app)
-  const other = await second.channel('call', { value: '+15550102' })
+  const other = await second.integration('call', { value: '+15550102' })
   await second.ping(await second.check([other]), '/fail')
   t.is((await second.ended(other, 1))[0]?.state, 'delivered')
 })
@@ -83,10 +83,10 @@ test('projects of an organisation share its monthly limit, even after deletions'
   const [first, second] = [await aProject(app), await aProject(app)]
   const { organisationId } = first.project
   await app.deps.db('projects').where({ id: second.project.id }).update({ organisation_id: organisationId })
-  const called = await first.channel('call', { value: '+15550104' })
+  const called = await first.integration('call', { value: '+15550104' })
   await first.ping(await first.check([called]), '/fail')
   t.is((await first.ended(called, 1))[0]?.state, 'delivered')
-  const other = await second.channel('call', { value: '+15550105' })
+  const other = await second.integration('call', { value: '+15550105' })
   const uuid = await second.check([other])
   await second.ping(uuid, '/fail')
   t.like((await second.ended(other, 1))[0], { state: 'suppressed', error: 'Monthly phone call limit exceeded' })
@@ -99,9 +99,9 @@ test('projects of an organisation share its monthly limit, even after deletions'
 })
 
 test('repeats may use four fifths of a monthly limit', async (t) => {
-  const { channel, check, ping, ended, call, project } = await aProject(app)
+  const { integration, check, ping, ended, call, project } = await aProject(app)
   const { db } = app.deps
-  const sms = await channel('sms', { value: '+15550106' })
+  const sms = await integration('sms', { value: '+15550106' })
   await call('POST', '/policies/', { name: 'p', match: '*', steps: [{ repeat: { every: 60 } }] })
   const first = await check([sms])
   await ping(first)
@@ -127,10 +127,10 @@ test('repeats may use four fifths of a monthly limit', async (t) => {
 test('a reached monthly limit starts the next step and needs no recovery', async (t) => {
   for (const within of [0, 1]) {
     await using sink = await openHttpSink()
-    const { channel, check, ping, ended, call, project } = await aProject(app)
-    const phone = await channel('call', { value: '+15550107' }, 'phone')
-    const sms = await channel('sms', { value: '+15550107' }, 'sms')
-    await channel('slack', { url: sink.url }, 'chat')
+    const { integration, check, ping, ended, call, project } = await aProject(app)
+    const phone = await integration('call', { value: '+15550107' }, 'phone')
+    const sms = await integration('sms', { value: '+15550107' }, 'sms')
+    await integration('slack', { url: sink.url }, 'chat')
     for (const count of [1, 2]) {
       await call('POST', `/channels/${sms}/test`)
       await ended(sms, count)
@@ -162,8 +162,8 @@ test('a reached monthly limit starts the next step and needs no recovery', async
 })
 
 test('messages of the previous month are not counted', async (t) => {
-  const { channel, check, ping, ended, project } = await aProject(app)
-  const call = await channel('call', { value: '+15550103' })
+  const { integration, check, ping, ended, project } = await aProject(app)
+  const call = await integration('call', { value: '+15550103' })
   const uuid = await check([call])
   await ping(uuid, '/fail')
   await ended(call, 1)
@@ -177,11 +177,11 @@ test('messages of the previous month are not counted', async (t) => {
 
 test('limits a recipient to six messages per minute over all integrations', async (t) => {
   await using sink = await openHttpSink()
-  const { channel, call, ended } = await aProject(app)
+  const { integration, call, ended } = await aProject(app)
   const config = { topic: 'alerts', url: sink.url }
-  const channels = [await channel('ntfy', config, 'one'), await channel('ntfy', config, 'two')]
-  for (let i = 0; i < 8; i++) await call('POST', `/channels/${channels[i % 2]}/test`)
-  const outcomes = [...(await ended(channels[0] ?? '', 4)), ...(await ended(channels[1] ?? '', 4))]
+  const integrations = [await integration('ntfy', config, 'one'), await integration('ntfy', config, 'two')]
+  for (let i = 0; i < 8; i++) await call('POST', `/channels/${integrations[i % 2]}/test`)
+  const outcomes = [...(await ended(integrations[0] ?? '', 4)), ...(await ended(integrations[1] ?? '', 4))]
   t.is(outcomes.filter(({ state }) => state === 'delivered').length, 6)
   t.deepEqual(
     outcomes.filter(({ state }) => state !== 'delivered').map(({ state, error }) => [state, error]),

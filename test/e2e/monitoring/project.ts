@@ -26,26 +26,26 @@ export async function aProject(app: HttpProduct) {
     ...owner,
     call,
     /** Creates an integration and returns its uuid. */
-    async channel(kind: string, config: unknown, name = kind): Promise<string> {
+    async integration(kind: string, config: unknown, name = kind): Promise<string> {
       const uuid = String((await call('POST', '/channels/', { kind, name, config })).id)
       // The recipient of its mails has consented.
       await app.deps.db('integrations').where({ uuid }).update({ email_verified: true })
       return uuid
     },
     /** Creates a check with these integrations and returns its uuid. */
-    async check(channels: readonly string[], name = 'Job'): Promise<string> {
-      const check = await call('POST', '/checks/', { name, channels: channels.join(',') })
+    async check(integrations: readonly string[], name = 'Job'): Promise<string> {
+      const check = await call('POST', '/checks/', { name, channels: integrations.join(',') })
       return String(check.ping_url).split('/').at(-1) ?? ''
     },
     ping: (uuid: string, suffix = '') => send(app.url, `/ping/${uuid}${suffix}`),
     /** Waits for a number of finished notifications of an integration and returns them, oldest first. */
-    async ended(channel: string, count: number): Promise<Ended[]> {
+    async ended(integration: string, count: number): Promise<Ended[]> {
       return await eventually(`${count} notifications to end`, async () => {
         const rows = await query<Ended>(
           app.deps.db,
           `SELECT n.state, n.error, n.attempts FROM notifications n JOIN integrations c ON c.id = n.integration_id
            WHERE c.uuid = ? AND n.state <> 'pending' ORDER BY n.finished_at`,
-          [channel],
+          [integration],
         )
         return rows.length >= count ? rows : null
       })

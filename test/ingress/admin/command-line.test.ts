@@ -106,8 +106,19 @@ test('L11: a password and a configuration are read from standard input, hidden f
   t.true(await verifyPassword(String(password_hash), 'four words by pipe'))
   t.regex((await run('', ...user)).stderr, /--password - needs the value at standard input/)
   const { projectId } = JSON.parse((await run('', 'project', 'create', '--name', 'Piped', '--json')).stdout)
-  const channel = ['integration', 'create', '--project', projectId, '--name', 'ops', '--kind', 'sms', '--config', '-']
-  t.is((await run('{"value":"+15550100"}', ...channel)).code, 0)
+  const integration = [
+    'integration',
+    'create',
+    '--project',
+    projectId,
+    '--name',
+    'ops',
+    '--kind',
+    'sms',
+    '--config',
+    '-',
+  ]
+  t.is((await run('{"value":"+15550100"}', ...integration)).code, 0)
 })
 
 test('L18: backup verify decrypts values of every column with sealed values', async (t) => {

@@ -55,10 +55,10 @@ function other(n: number, members: Record<string, unknown> = {}): OtherCheck {
   }
 }
 
-function serve(checks: readonly object[], channels: readonly object[] = []): void {
+function serve(checks: readonly object[], integrations: readonly object[] = []): void {
   const answers: Record<string, object> = {
     '/api/v3/checks/': { checks },
-    '/api/v3/channels/': { channels },
+    '/api/v3/channels/': { channels: integrations },
     '/api/v3/badges/': { badges: {} },
   }
   source.respond = ({ path, headers }) =>
@@ -75,15 +75,15 @@ async function move(projectId: string, ...more: string[]): Promise<MoveInReport 
 
 test.serial('a Healthchecks project moves in with its uuids, and twice changes nothing', async (t) => {
   const made = await createProject()
-  const channel = { id: randomUUID(), name: 'Ops', kind: 'email' }
+  const integration = { id: randomUUID(), name: 'Ops', kind: 'email' }
   const checks = Array.from({ length: 200 }, (_, n) =>
-    other(n, n === 0 ? { channels: channel.id, status: 'paused' } : n === 1 ? { name: 'Zähler "x" <b>' } : {}),
+    other(n, n === 0 ? { channels: integration.id, status: 'paused' } : n === 1 ? { name: 'Zähler "x" <b>' } : {}),
   )
   checks.push(
     other(200, { timeout: undefined, schedule: '0 3 * * 1-5', tz: 'Europe/Berlin' }),
     other(201, { grace: 1 }),
   )
-  serve(checks, [channel])
+  serve(checks, [integration])
   const plan = await move(made.projectId)
   t.like(plan, { exit: 0, applied: false, unchanged: 0, conflicts: [] })
   t.is(plan.create.length, 201)
@@ -95,7 +95,11 @@ test.serial('a Healthchecks project moves in with its uuids, and twice changes n
   t.like(await move(made.projectId, '--apply', ...keys), { exit: 0, applied: true })
   const [first, second] = checks
   if (!first || !second) throw new Error('the fixture has checks')
-  t.like(jsonOf(await api(API_KEY, `/checks/${first.uuid}`)), { status: 'paused', channels: channel.id, grace: 3600 })
+  t.like(jsonOf(await api(API_KEY, `/checks/${first.uuid}`)), {
+    status: 'paused',
+    channels: integration.id,
+    grace: 3600,
+  })
   t.like(jsonOf(await api(made.apiKey, `/checks/${second.uuid}`)), { name: second.name, status: 'new' })
   for (const path of [`/ping/${second.uuid}/start`, `/ping/${second.uuid}`, `/ping/${pingKey}/job-2`]) {
     t.is((await send(app.url, path)).status, 200, path)
@@ -114,15 +118,15 @@ test.serial('a Healthchecks project moves in with its uuids, and twice changes n
   }
   const badge = new URL(String(second.badge_url)).pathname
   t.is((await send(app.url, badge)).status, 200)
-  const [integration] = await app.db('integrations').where({ uuid: channel.id })
-  t.not(integration?.disabled_at, null, 'an integration without settings is switched off')
-  const enable = await api(made.apiKey, `/channels/${channel.id}`, 'POST', { disabled: false })
+  const [stored] = await app.db('integrations').where({ uuid: integration.id })
+  t.not(stored?.disabled_at, null, 'an integration without settings is switched off')
+  const enable = await api(made.apiKey, `/channels/${integration.id}`, 'POST', { disabled: false })
   t.is(enable.status, 400)
   t.is(
-    (await api(made.apiKey, `/channels/${channel.id}`, 'POST', { config: { value: 'ops@example.org' } })).status,
+    (await api(made.apiKey, `/channels/${integration.id}`, 'POST', { config: { value: 'ops@example.org' } })).status,
     200,
   )
-  t.is((await app.db('integrations').where({ uuid: channel.id }).first())?.disabled_at, null)
+  t.is((await app.db('integrations').where({ uuid: integration.id }).first())?.disabled_at, null)
 
   const again = await move(made.projectId, '--apply', ...keys)
   t.like(again, { applied: true, create: [], update: [], kept: [], conflicts: [], gone: [], integrations: [] })

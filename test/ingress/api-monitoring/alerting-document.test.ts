@@ -5,7 +5,7 @@ import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import type { ConfigDocument, ImportReport } from '#shared/monitoring/projects/config-document.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addProject } from '../../support/projects.ts'
+import { addIntegration, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -34,7 +34,7 @@ async function aProject() {
 /** A project with all settings that decide who is notified. */
 async function alertingProject() {
   const project = await aProject()
-  const phone = await addChannel(app.deps, project.project.id, 'phone')
+  const phone = await addIntegration(app.deps, project.project.id, 'phone')
   const steps = [
     { repeat: { every: 3600 } },
     { wait: 900, channels: 'phone', hours: [{ every: '0 8 * * *', for: 3600 }] },
@@ -97,10 +97,10 @@ test('a whole project moves with its recipients and identities', async (t) => {
   }
   const to = await aProject()
   const config = { url_down: 'http://hooks.example/' }
-  const channels = [{ id: from.phone.uuid, kind: 'webhook', name: 'phone', config }]
-  const planned = await to.plan({ ...document, channels })
+  const integrations = [{ id: from.phone.uuid, kind: 'webhook', name: 'phone', config }]
+  const planned = await to.plan({ ...document, channels: integrations })
   t.like(await to.exported(), { checks: [] })
-  const applied = await to.apply({ ...document, channels })
+  const applied = await to.apply({ ...document, channels: integrations })
   t.deepEqual({ ...applied, applied: false }, planned)
   t.like(applied, { policies: { create: [{ id: from.policy, name: 'On call' }] }, checks: { update: [] } })
   const { channels: _, ...moved } = await to.exported()
@@ -109,7 +109,11 @@ test('a whole project moves with its recipients and identities', async (t) => {
   // A run that lasts too long takes the check down: its rules apply.
   const rows = await app.deps.db('checks').where({ uuid: from.web }).pluck('rule_bits')
   t.deepEqual(rows, [1])
-  t.like(await to.apply({ ...document, channels }), { checks: nothing, policies: nothing, windows: nothing })
+  t.like(await to.apply({ ...document, channels: integrations }), {
+    checks: nothing,
+    policies: nothing,
+    windows: nothing,
+  })
 })
 
 test('differences are listed member by member, and changed once', async (t) => {

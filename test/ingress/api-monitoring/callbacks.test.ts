@@ -46,13 +46,13 @@ test.after.always(async () => {
 /** A message of an integration that was delivered some hours ago. */
 async function delivered(hoursAgo = 0, kind = 'sms') {
   const { project } = await addProject(app.deps)
-  const channel = await addWebhook(app.deps, project.id, http.url)
-  await app.db('integrations').where({ id: channel.id }).update({ kind })
+  const integration = await addWebhook(app.deps, project.id, http.url)
+  await app.db('integrations').where({ id: integration.id }).update({ kind })
   const id = randomUUID()
   const at = new Date(Date.now() - hoursAgo * 3_600_000)
   await app.db('notifications').insert({
     id,
-    integration_id: channel.id,
+    integration_id: integration.id,
     check_status: 'down',
     what: 'test',
     state: 'delivered',
@@ -64,8 +64,8 @@ async function delivered(hoursAgo = 0, kind = 'sms') {
     id,
     now: async () => {
       const message = await app.db('notifications').where({ id }).first()
-      const integration = await app.db('integrations').where({ id: channel.id }).first()
-      return { error: message.error, last: integration.last_error, isDisabled: integration.disabled_at !== null }
+      const stored = await app.db('integrations').where({ id: integration.id }).first()
+      return { error: message.error, last: stored.last_error, isDisabled: stored.disabled_at !== null }
     },
   }
 }

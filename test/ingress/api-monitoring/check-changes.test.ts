@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { aProject, type View } from './owned-project.ts'
 
@@ -134,12 +134,13 @@ test('a shorter timeout moves the deadline of a check that is up', async (t) => 
 
 test('integrations are assigned by *, by id and by name, and taken away by the empty text', async (t) => {
   const { create, post, viewOf, project } = await aProject(app)
-  const a = await addChannel(app.deps, project.id, 'a')
-  const b = await addChannel(app.deps, project.id, 'b c')
+  const a = await addIntegration(app.deps, project.id, 'a')
+  const b = await addIntegration(app.deps, project.id, 'b c')
   const both = [a.uuid, b.uuid].toSorted().join(',')
   const check = await create({ channels: '*' })
   t.is(check.channels, both)
-  const update = async (channels: string) => viewOf(await post(`/checks/${check.uuid}`, { channels })).channels
+  const update = async (integrations: string) =>
+    viewOf(await post(`/checks/${check.uuid}`, { channels: integrations })).channels
   t.is(await update('b c'), b.uuid)
   t.is(await update(`${a.uuid},b c,${a.uuid}`), both)
   t.is((await post(`/checks/${check.uuid}`, { channels: 'a,unknown', name: 'changed' })).status, 400)

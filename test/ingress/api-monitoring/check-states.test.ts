@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck } from '../../support/projects.ts'
+import { addCheck, addIntegration } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { aProject } from './owned-project.ts'
@@ -53,7 +53,7 @@ test('a ping ends a pause, unless it is to be ended by hand', async (t) => {
 
 test('delete answers the check as it was, without integrations, and takes everything with it', async (t) => {
   const { create, remove, ping, project, rwKey, viewOf } = await aProject(app)
-  await addChannel(app.deps, project.id, 'a')
+  await addIntegration(app.deps, project.id, 'a')
   const check = await create({ name: 'gone', channels: '*' })
   await ping(check.uuid)
   const answer = await remove(check.uuid)

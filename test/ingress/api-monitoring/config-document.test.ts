@@ -2,7 +2,7 @@ import test from 'ava'
 import type { ConfigDocument, ImportReport } from '#shared/monitoring/projects/config-document.ts'
 import { effort } from '../../support/effort.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
 import { randomOf } from '../../support/random.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -34,11 +34,11 @@ const nothing = { create: [], update: [] }
 
 async function filledProject() {
   const project = await aProject()
-  const channel = await addChannel(app.deps, project.project.id, 'ops')
+  const integration = await addIntegration(app.deps, project.project.id, 'ops')
   await addCheck(app.deps, project.project.id, { name: 'a', tags: 'x y', methods: 'POST', failureKw: 'bad' })
-  const body = { name: 'b', schedule: '15 5 * * *', tz: 'Europe/Riga', channels: channel.uuid }
+  const body = { name: 'b', schedule: '15 5 * * *', tz: 'Europe/Riga', channels: integration.uuid }
   await project.post('checks/', body)
-  return { ...project, channel }
+  return { ...project, integration }
 }
 
 test('a document applied where it came from changes nothing', async (t) => {
@@ -91,7 +91,7 @@ test('checks move from another service with this API, identities kept, by the li
   const to = await aProject()
   const report = await to.apply(list)
   t.is(report.checks.create.length, 2)
-  t.deepEqual(report.unknownIntegrations, [from.channel.uuid])
+  t.deepEqual(report.unknownIntegrations, [from.integration.uuid])
   t.deepEqual(
     (await to.list()).checks.map(({ uuid }) => uuid),
     list.checks.map(({ uuid }) => uuid),
@@ -106,8 +106,8 @@ test('an export holds no secret, and an import keeps the stored one', async (t) 
   await post('channels/', { kind: 'webhook', name: 'hook', config })
   const document = await exported()
   t.false(JSON.stringify(document).includes('token-of-ours'))
-  const [channel] = document.channels
-  await apply({ channels: [{ ...channel, name: 'renamed' }] })
+  const [integration] = document.channels
+  await apply({ channels: [{ ...integration, name: 'renamed' }] })
   const { rows } = await app.deps.db.raw('SELECT name, sealed_config FROM integrations WHERE project_id = ?', [
     project.id,
   ])

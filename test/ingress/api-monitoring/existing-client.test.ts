@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import test from 'ava'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addProject } from '../../support/projects.ts'
+import { addIntegration, addProject } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
 // A client that was written for the existing service, as its authors published it.
@@ -18,7 +18,7 @@ test.before(async () => {
 for (const apiVersion of [1, 2, 3]) {
   test(`an existing client goes through everything it can do, version ${apiVersion}`, async (t) => {
     const { project, rwKey } = await addProject(app.deps)
-    const channel = await addChannel(app.deps, project.id, 'ops')
+    const integration = await addIntegration(app.deps, project.id, 'ops')
     const client = new HealthChecksApiClient({ apiKey: rwKey, baseUrl: app.url, apiVersion, ...PATIENT })
 
     const created = await client.createCheck({
@@ -28,7 +28,7 @@ for (const apiVersion of [1, 2, 3]) {
       grace: 60,
       channels: '*',
     })
-    t.like(created, { name: 'Nightly', status: 'new', channels: channel.uuid, timeout: 3600 })
+    t.like(created, { name: 'Nightly', status: 'new', channels: integration.uuid, timeout: 3600 })
     const uuid = created.ping_url.split('/').at(-1)
 
     const pings = new HealthChecksPingClient({ uuid, baseUrl: `${app.url}/ping`, ...PATIENT })
@@ -51,7 +51,7 @@ for (const apiVersion of [1, 2, 3]) {
       [0, 1],
     )
     t.like(await client.pauseCheck(uuid), { status: 'paused' })
-    t.deepEqual(await client.getIntegrations(), { channels: [{ id: channel.uuid, name: 'ops', kind: 'email' }] })
+    t.deepEqual(await client.getIntegrations(), { channels: [{ id: integration.uuid, name: 'ops', kind: 'email' }] })
     t.like(await client.deleteCheck(uuid), { name: 'Nightly export' })
     await t.throwsAsync(client.getCheck(uuid), { message: /404/ })
   })

@@ -53,7 +53,7 @@ test('H5: a description of 10,000 characters is kept as it is, a longer one is r
 })
 
 test('H6: at most 1,000 integrations in 64 kB are named at once', async (t) => {
-  const refusal = async (channels: string) => jsonOf(await create(JSON.stringify({ channels })))
+  const refusal = async (integrations: string) => jsonOf(await create(JSON.stringify({ channels: integrations })))
   t.deepEqual(await refusal(Array(1_001).fill('z').join(',')), {
     error: 'json validation error: channels has more than 1000 items',
   })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { z } from 'zod'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -47,7 +47,7 @@ const FULL = {
 
 test('a policy is made, read, changed member by member, reset by null, listed and deleted', async (t) => {
   const { project, call, post } = await someone()
-  const phone = await addChannel(app.deps, project.id, 'Phone Anna')
+  const phone = await addIntegration(app.deps, project.id, 'Phone Anna')
   const created = await post('/policies/', FULL)
   t.is(created.status, 201)
   const { id, ...shown } = jsonOf(created)
@@ -116,12 +116,12 @@ test('the first thing that is wrong is named, in the order of the table', async 
     const answer = await post('/policies/', body)
     t.deepEqual([answer.status, jsonOf(answer)], [400, { error: `json validation error: ${text}` }])
   }
-  for (const [channels, error] of [
+  for (const [integrations, error] of [
     ['unknown', 'invalid channel identifier: unknown'],
     ['a,,b', 'invalid channel identifier: a'],
     [',', 'empty channel identifier'],
   ]) {
-    t.deepEqual(jsonOf(await post('/policies/', { name: 'x', steps: [{ channels }] })), { error })
+    t.deepEqual(jsonOf(await post('/policies/', { name: 'x', steps: [{ channels: integrations }] })), { error })
   }
 })
 

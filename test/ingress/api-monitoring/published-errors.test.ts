@@ -5,7 +5,7 @@ import { badgeSignature } from '#shared/monitoring/badges/signature.ts'
 import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { execute } from '#shared/platform/database/sql.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -80,10 +80,10 @@ async function freshData(setup: string | undefined): Promise<(text: string) => s
   const own = await addProject(deps, { checkLimit: limited ? 1 : 20 })
   const other = await addProject(deps)
   const check = await addCheck(deps, own.project.id, { name: 'foo', slug: 'foo', tags: 'a b' })
-  const channel = await addChannel(deps, own.project.id, 'Alerts')
-  for (const name of ['dup', 'dup', '']) await addChannel(deps, own.project.id, name)
+  const integration = await addIntegration(deps, own.project.id, 'Alerts')
+  for (const name of ['dup', 'dup', '']) await addIntegration(deps, own.project.id, name)
   const otherCheck = await addCheck(deps, other.project.id)
-  const otherChannel = await addChannel(deps, other.project.id, 'other')
+  const otherIntegration = await addIntegration(deps, other.project.id, 'other')
   if (setup === 'two_checks_same_slug') await addCheck(deps, own.project.id, { slug: 'foo' })
   if (setup === 'twice_the_check_limit_used') await addCheck(deps, own.project.id)
   if (setup === 'one_ping_without_body') await addPing(check.id, 1, null)
@@ -97,11 +97,11 @@ async function freshData(setup: string | undefined): Promise<(text: string) => s
     UUID: check.uuid.toUpperCase(),
     check_badge_key: check.badgeKey,
     unique_key: uniqueKey(check.uuid),
-    integration_id: channel.uuid,
-    CHANNEL_ID: channel.uuid.toUpperCase(),
+    integration_id: integration.uuid,
+    CHANNEL_ID: integration.uuid.toUpperCase(),
     other_uuid: otherCheck.uuid,
     other_unique_key: uniqueKey(otherCheck.uuid),
-    other_channel_id: otherChannel.uuid,
+    other_channel_id: otherIntegration.uuid,
     missing_uuid: randomUUID(),
     sig_a: badgeSignature(deps.badges.secret, own.project.badgeKey, 'a'),
   }

@@ -27,8 +27,8 @@ test('a simulation of recorded pings returns the sent messages, or those of a dr
   const { project, rwKey } = await addProject(deps)
   const other = await addProject(deps)
   const check = await addCheck(deps, project.id, { name: 'job', tags: 'prod' })
-  const channel = await addWebhook(deps, project.id, sink.url)
-  await notify(db, [check], [channel])
+  const integration = await addWebhook(deps, project.id, sink.url)
+  await notify(db, [check], [integration])
   const post = (path: string, body: object, key = rwKey) =>
     send(url, path, { method: 'POST', headers: { 'X-Api-Key': key }, body: JSON.stringify(body) })
   await post('/api/v3/policies/', { name: 'p', match: 'prod', steps: [{}], when: { failures: 2 } })
@@ -47,7 +47,7 @@ test('a simulation of recorded pings returns the sent messages, or those of a dr
   const sent = await db('notifications').orderBy('created_at')
   t.deepEqual(
     simulated.messages.map(({ what, channel: to }) => [what, to]),
-    sent.map(({ what }) => [what, channel.uuid]),
+    sent.map(({ what }) => [what, integration.uuid]),
   )
   t.deepEqual(
     simulated.messages.map(({ text }) => text),

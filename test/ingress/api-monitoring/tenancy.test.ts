@@ -12,7 +12,7 @@ import { monitoringRoutes } from '../../../ingress/api-monitoring/routes.ts'
 import type { Route } from '../../../ingress/route.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject, type TestProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject, type TestProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -28,7 +28,7 @@ const writing = keyed.filter((route) => !route.security.includes('projectKeyRead
 async function someProject() {
   const project = await addProject(app.deps)
   const check = await addCheck(app.deps, project.project.id, { name: 'theirs', slug: 'theirs', tags: 'x' })
-  const channel = await addChannel(app.deps, project.project.id, 'theirs')
+  const integration = await addIntegration(app.deps, project.project.id, 'theirs')
   const policy = await insertPolicy(app.deps.db, project.project.id, {
     name: 'theirs',
     match: '*',
@@ -47,7 +47,7 @@ async function someProject() {
   })
   const imported: Imported = { source: 'cronitor', checks: [], integrations: [], notTaken: [], toDo: [] }
   const plan = await keepPlan(app.deps.db, { project: project.project, imported }, app.deps)
-  return { ...project, check, channel, policy, incident, plan, window: await someWindow(project) }
+  return { ...project, check, integration, policy, incident, plan, window: await someWindow(project) }
 }
 
 /** Made as its owner would: a body that its rules take. */
@@ -67,9 +67,9 @@ async function someWindow({ rwKey }: TestProject): Promise<string> {
 type Owned = Awaited<ReturnType<typeof someProject>>
 
 function pathOf(route: Route, owned: Owned): string {
-  const isChannel = route.path.includes('/channels/')
+  const isIntegration = route.path.includes('/channels/')
   const values: Record<string, string> = {
-    uuid: isChannel ? owned.channel.uuid : owned.check.uuid,
+    uuid: isIntegration ? owned.integration.uuid : owned.check.uuid,
     unique_key: uniqueKey(owned.check.uuid),
     n: '1',
     source: 'web1',
@@ -89,7 +89,9 @@ async function call(route: Route, path: string, key: string) {
 /** Everything that is stored of a project and could have been changed. */
 async function stored({ project }: TestProject): Promise<string> {
   const checks = await query(app.deps.db, 'SELECT * FROM checks WHERE project_id = ? ORDER BY id', [project.id])
-  const channels = await query(app.deps.db, 'SELECT * FROM integrations WHERE project_id = ? ORDER BY id', [project.id])
+  const integrations = await query(app.deps.db, 'SELECT * FROM integrations WHERE project_id = ? ORDER BY id', [
+    project.id,
+  ])
   const sent = await query(
     app.deps.db,
     'SELECT n.* FROM notifications n JOIN integrations c ON c.id = n.integration_id WHERE c.project_id = ?',
@@ -107,7 +109,7 @@ async function stored({ project }: TestProject): Promise<string> {
   const windows = await query(app.deps.db, 'SELECT * FROM maintenance_windows WHERE project_id = ? ORDER BY id', [
     project.id,
   ])
-  return JSON.stringify([checks, channels, sent, policies, incidents, rules, windows])
+  return JSON.stringify([checks, integrations, sent, policies, incidents, rules, windows])
 }
 
 test('B01: the matrix covers every operation that names something', (t) => {
@@ -141,7 +143,7 @@ for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnl
     const own = await someProject()
     const answer = await call(route, pathOf(route, own), own.roKey)
     t.is(answer.status, 200)
-    const secrets = [own.check.uuid, own.channel.uuid, own.rwKey, own.pingKey, '/ping/']
+    const secrets = [own.check.uuid, own.integration.uuid, own.rwKey, own.pingKey, '/ping/']
     for (const secret of secrets) t.false(answer.text.includes(secret), secret)
   })
 }
@@ -149,9 +151,13 @@ for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnl
 test("naming another project's integration is refused in the words for one that does not exist", async (t) => {
   const [own, theirs] = [await someProject(), await someProject()]
   for (const path of ['/api/v3/checks/', `/api/v3/checks/${own.check.uuid}`]) {
-    const name = (channels: string) =>
-      send(app.url, path, { method: 'POST', headers: { 'X-Api-Key': own.rwKey }, body: JSON.stringify({ channels }) })
-    const id = theirs.channel.uuid
+    const name = (integrations: string) =>
+      send(app.url, path, {
+        method: 'POST',
+        headers: { 'X-Api-Key': own.rwKey },
+        body: JSON.stringify({ channels: integrations }),
+      })
+    const id = theirs.integration.uuid
     t.deepEqual(jsonOf(await name(id)), { error: `invalid channel identifier: ${id}` })
     t.deepEqual(jsonOf(await name('theirs too')), { error: 'invalid channel identifier: theirs too' })
   }
@@ -162,7 +168,7 @@ test('a group cannot have a member of another project', async (t) => {
   const answer = await send(app.url, '/api/v3/channels/', {
     method: 'POST',
     headers: { 'X-Api-Key': own.rwKey },
-    body: JSON.stringify({ kind: 'group', name: 'all', config: { channels: [theirs.channel.uuid] } }),
+    body: JSON.stringify({ kind: 'group', name: 'all', config: { channels: [theirs.integration.uuid] } }),
   })
   t.is(answer.status, 400)
 })
@@ -172,7 +178,7 @@ test('L16: an import cannot take over what belongs to another project', async (t
   const before = await stored(theirs)
   for (const document of [
     { checks: [{ uuid: theirs.check.uuid, name: 'mine now' }] },
-    { channels: [{ id: theirs.channel.uuid, kind: 'email', name: '', config: { value: 'a@example.org' } }] },
+    { channels: [{ id: theirs.integration.uuid, kind: 'email', name: '', config: { value: 'a@example.org' } }] },
   ]) {
     const answer = await send(app.url, '/api/v3/import?apply=1', {
       method: 'POST',

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { query } from '#shared/platform/database/sql.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -152,8 +152,8 @@ test('previews are logged as ignored where the rules require it, and count elsew
 
 test('new checks have the defaults of the project and the settings of the first ping', async (t) => {
   const { api, project, pingKey } = await someone()
-  const channel = await addChannel(app.deps, project.id, 'ops')
-  await addChannel(app.deps, project.id, 'other')
+  const integration = await addIntegration(app.deps, project.id, 'ops')
+  await addIntegration(app.deps, project.id, 'other')
   const { id } = jsonOf(await api('/policies/', { name: 'x', steps: [{}] }))
   t.is((await api('/provisioning', { grace: 120, tags: 'born', channels: 'ops', policy: id })).status, 200)
   t.like(jsonOf(await api('/provisioning')), { timeout: null, grace: 120, policy: id })
@@ -163,7 +163,7 @@ test('new checks have the defaults of the project and the settings of the first 
     return list.parse(anyJson(await api(`/checks/?slug=${slug}`))).checks[0] ?? {}
   }
   const first = await born('one', '&timeout=600&tags=a+b')
-  t.like(first, { timeout: 600, grace: 120, tags: 'a b', channels: channel.uuid, name: 'one' })
+  t.like(first, { timeout: 600, grace: 120, tags: 'a b', channels: integration.uuid, name: 'one' })
   t.like(jsonOf(await api(`/checks/${first.uuid}/rules`)), { policy: id })
   t.like(await born('two', '&timeout=5&schedule=nonsense&policy=x'), { timeout: 86_400, grace: 120, tags: 'born' })
   t.like(await born('three', '&schedule=0+3+*+*+*&tz=Europe/Riga'), { schedule: '0 3 * * *', tz: 'Europe/Riga' })

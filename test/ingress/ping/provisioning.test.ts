@@ -1,7 +1,7 @@
 import test from 'ava'
 import { effort } from '../../support/effort.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { randomOf } from '../../support/random.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
@@ -19,7 +19,10 @@ test.after.always(async () => {
 
 test('create=1 makes a check with the defaults and every integration of the project, and logs its first ping', async (t) => {
   const { pingKey, project, checks } = await aPingedProject(app)
-  const channels = [await addChannel(app.deps, project.id, 'ops'), await addChannel(app.deps, project.id, 'dev')]
+  const integrations = [
+    await addIntegration(app.deps, project.id, 'ops'),
+    await addIntegration(app.deps, project.id, 'dev'),
+  ]
   const path = `/ping/${pingKey}/new-job?create=1`
   const created = await send(app.url, path)
   t.deepEqual([created.status, created.text, created.headers['ping-body-limit']], [201, 'Created', '10000'])
@@ -37,7 +40,7 @@ test('create=1 makes a check with the defaults and every integration of the proj
     status: 'up',
     n_pings: 2,
   })
-  t.deepEqual(String(check?.channels).split(',').sort(), channels.map(({ uuid }) => uuid).sort())
+  t.deepEqual(String(check?.channels).split(',').sort(), integrations.map(({ uuid }) => uuid).sort())
 })
 
 test('HEAD and POST create too, and the last of a repeated create counts', async (t) => {

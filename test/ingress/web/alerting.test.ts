@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
@@ -66,7 +66,7 @@ test.serial('a policy is made in the browser, shown in words with its checks, ch
 
 test.serial('every setting of a policy has its field; saving what the form shows changes nothing', async (t) => {
   await setUp()
-  const phone = await addChannel(app.deps, team.project.id, 'Phone, "Anna"')
+  const phone = await addIntegration(app.deps, team.project.id, 'Phone, "Anna"')
   const full = {
     ...form,
     'when.failures': '2',

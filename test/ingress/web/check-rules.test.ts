@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { stopRefill } from '../../support/stop-refill.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
@@ -61,9 +61,9 @@ test.serial('parents are shown with warnings, and cycles are refused by name', a
   t.regex(page, /Attention: it sends no alerts\./)
   t.regex(page, /Attention: it is noticed later than this check/)
   t.regex((await owner.get(`/checks/${router}`)).text, /1 check depends on it\./)
-  const channel = await addChannel(app.deps, team.project.id, 'On call')
+  const integration = await addIntegration(app.deps, team.project.id, 'On call')
   const id = await app.db('checks').where({ uuid: router }).first('id')
-  await app.db('check_integrations').insert({ check_id: id?.id, integration_id: channel.id })
+  await app.db('check_integrations').insert({ check_id: id?.id, integration_id: integration.id })
   await app.db('checks').where({ uuid: router }).update({ timeout_seconds: 60, grace_seconds: 60 })
   t.notRegex((await owner.get(`/checks/${web}`)).text, /Attention/)
 
@@ -98,7 +98,7 @@ test.serial('a viewer changes no rules and simulates nothing; a stranger finds n
 test.serial('the simulator compares a draft with the policies in force, for an invented timeline', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
-  const chat = await addChannel(app.deps, team.project.id, 'Chat')
+  const chat = await addIntegration(app.deps, team.project.id, 'Chat')
   const id = await app.db('checks').where({ uuid: check }).first('id')
   await app.db('check_integrations').insert({ check_id: id?.id, integration_id: chat.id })
   const draft = {

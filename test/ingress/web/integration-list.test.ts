@@ -52,14 +52,15 @@ test.serial('a row shows what became of the last twenty messages, and when one a
 
 test.serial('an integration is tried and switched from its row, which leads back to the list', async (t) => {
   await setUp()
-  const channel = await add('hook')
-  const path = `/integrations/${channel.uuid}`
+  const integration = await add('hook')
+  const path = `/integrations/${integration.uuid}`
   const sent = await owner.post(`${path}/test`, { back: base }, base)
   t.is(sent.headers.location, base)
   t.true((await owner.get(base)).text.includes('A test message is on its way'))
-  t.is((await app.deps.db('notifications').where({ integration_id: channel.id, what: 'test' })).length, 1)
+  t.is((await app.deps.db('notifications').where({ integration_id: integration.id, what: 'test' })).length, 1)
 
-  const isOff = async () => (await app.deps.db('integrations').where({ id: channel.id }).first())?.disabled_at !== null
+  const isOff = async () =>
+    (await app.deps.db('integrations').where({ id: integration.id }).first())?.disabled_at !== null
   t.is((await owner.post(`${path}/disable`, { back: base }, base)).headers.location, base)
   t.true(await isOff())
   const { text } = await owner.get(base)
@@ -100,9 +101,9 @@ test.serial(
   'an integration that fails is marked where it is chosen, and lists the checks that it is for',
   async (t) => {
     await setUp()
-    const channel = await add('hook')
-    await app.deps.db('integrations').where({ id: channel.id }).update({ last_error: 'Received status code 500' })
-    const uuid = await addCheck(owner, team, { name: 'Night job', channel: channel.uuid })
+    const integration = await add('hook')
+    await app.deps.db('integrations').where({ id: integration.id }).update({ last_error: 'Received status code 500' })
+    const uuid = await addCheck(owner, team, { name: 'Night job', integration: integration.uuid })
     t.regex(
       (await owner.get(`/checks/${uuid}/edit`)).text,
       /webhook <small>Webhook<\/small> <span class="pill bad">failing</,
@@ -111,25 +112,27 @@ test.serial(
       (await owner.get(`/projects/${team.project.uuid}/checks`)).text,
       /aria-label="webhook \(Webhook, failing\) for Night job"/,
     )
-    t.true((await owner.get(`/integrations/${channel.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`))
+    t.true(
+      (await owner.get(`/integrations/${integration.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`),
+    )
   },
 )
 
 test.serial('an integration that only a policy notifies counts as used, and its deletion warns of this', async (t) => {
   await setUp()
-  const channel = await add('hook')
+  const integration = await add('hook')
   const question = async () =>
-    /data-confirm="([^"]*)"/.exec((await owner.get(`/integrations/${channel.uuid}`)).text)?.[1]
+    /data-confirm="([^"]*)"/.exec((await owner.get(`/integrations/${integration.uuid}`)).text)?.[1]
   t.is(await question(), 'Delete webhook? Nothing uses it.')
-  const own = await addCheck(owner, team, { name: 'Night job', tags: 'prod', channel: (await add('other')).uuid })
+  const own = await addCheck(owner, team, { name: 'Night job', tags: 'prod', integration: (await add('other')).uuid })
   const policy = {
     ...{ name: 'On call', match: 'prod', steps: '1', 'steps[0].wait': '0' },
-    ...{ 'steps[0].whom': 'chosen', 'steps[0].channels': channel.uuid },
+    ...{ 'steps[0].whom': 'chosen', 'steps[0].channels': integration.uuid },
   }
   const made = await owner.post(`/projects/${team.project.uuid}/policies/new`, policy)
   t.is(made.status, 303)
   t.regex((await owner.get(base)).text, /<td>1 policy<\/td>/)
-  t.regex((await owner.get(`/integrations/${channel.uuid}`)).text, /1 policy of .*<a href="[^"]*">On call<\/a>/)
+  t.regex((await owner.get(`/integrations/${integration.uuid}`)).text, /1 policy of .*<a href="[^"]*">On call<\/a>/)
   t.regex((await question()) ?? '', /1 policy will no longer notify through it/)
   t.regex((await owner.get(`/checks/${own}`)).text, /Not notified: the alert policy uses other integrations\./)
 })
@@ -162,11 +165,11 @@ test.serial(
     const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
     t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)
 
-    const channel = await add('stored')
-    const edited = await owner.post(`/integrations/${channel.uuid}/edit`, fields, path)
+    const integration = await add('stored')
+    const edited = await owner.post(`/integrations/${integration.uuid}/edit`, fields, path)
     t.is(edited.status, 200)
     t.true(edited.text.includes('nightly-backup'))
-    t.is((await app.deps.db('integrations').where({ id: channel.id }).first())?.name, 'webhook', 'nothing is saved')
+    t.is((await app.deps.db('integrations').where({ id: integration.id }).first())?.name, 'webhook', 'nothing is saved')
   },
 )
 

@@ -35,9 +35,9 @@ const checks = [check('Nightly <backup>'), check('Report')]
 const API_KEY = 'k'.repeat(32)
 
 test.serial('checks move in on a page after their plan is confirmed', async (t) => {
-  const channel = { id: randomUUID(), name: 'Ops', kind: 'slack' }
+  const integration = { id: randomUUID(), name: 'Ops', kind: 'slack' }
   source.respond = ({ path }) => ({
-    body: JSON.stringify(path.endsWith('/checks/') ? { checks } : { channels: [channel], badges: {} }),
+    body: JSON.stringify(path.endsWith('/checks/') ? { checks } : { channels: [integration], badges: {} }),
   })
   t.true((await owner.get(`/projects/${team.project.uuid}/settings`)).text.includes(`href="${base}"`))
   const read = await owner.post(`${base}/healthchecks`, { url: source.url, api_key: API_KEY }, base)
@@ -77,8 +77,8 @@ test.serial('checks move in on a page after their plan is confirmed', async (t) 
 
   t.is((await owner.post(`${base}/start`, {}, base)).status, 303)
   t.regex((await owner.get(base)).text, /Watching \d checks?\./)
-  const integration = (await owner.get(`/integrations/${channel.id}`)).text
-  t.regex(integration, /Needs settings/)
+  const page = (await owner.get(`/integrations/${integration.id}`)).text
+  t.regex(page, /Needs settings/)
 })
 
 test.serial('a source that cannot be read is explained beside the form', async (t) => {

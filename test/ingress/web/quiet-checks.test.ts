@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -92,11 +92,11 @@ test('an acknowledged incident shows a mark, and the list can be filtered by it'
 test('the list shows the integrations of the policy that applies, and does not offer to switch them', async (t) => {
   const { team, owner, row } = await setUp()
   const [own, byPolicy] = [
-    await addChannel(app.deps, team.project.id, 'Own'),
-    await addChannel(app.deps, team.project.id, 'Duty'),
+    await addIntegration(app.deps, team.project.id, 'Own'),
+    await addIntegration(app.deps, team.project.id, 'Duty'),
   ]
   const check = await addCheck(owner, team, { name: 'db', tags: 'prod' })
-  await owner.post(`/checks/${check}/toggle`, { channel: own.uuid }, `/checks/${check}`)
+  await owner.post(`/checks/${check}/toggle`, { integration: own.uuid }, `/checks/${check}`)
   const button = async (name: string) =>
     new RegExp(`<button[^>]*aria-label="${name} [^"]*"[^>]*>`).exec(await row(check))?.[0] ?? ''
   t.regex(await button('Own'), /aria-pressed="true"/)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel } from '../../support/projects.ts'
+import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
@@ -195,10 +195,10 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
 test.serial('checks, policies, windows, rules and integrations are filled in by one form', async (t) => {
   await setUp()
   const check = await addCheck(owner, team)
-  const channel = await addChannel(app.deps, team.project.id, 'Ops')
+  const integration = await addIntegration(app.deps, team.project.id, 'Ops')
   await app.deps
     .db('integrations')
-    .where({ uuid: channel.uuid })
+    .where({ uuid: integration.uuid })
     .update({ email_verified: true, last_error: 'refused' })
   const pages = [
     [`${base}/checks/new`, base],

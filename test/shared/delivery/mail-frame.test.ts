@@ -45,11 +45,11 @@ const decoded: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>'
 /** WCAG 2.2 contrast ratio of two colours such as #1b1f24. */
 function contrast(one: string, other: string): number {
   const luminance = (colour: string) => {
-    const channel = (at: number) => {
+    const integration = (at: number) => {
       const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
       return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
     }
-    return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    return 0.2126 * integration(1) + 0.7152 * integration(3) + 0.0722 * integration(5)
   }
   const [bright, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a) as [number, number]
   return (bright + 0.05) / (dark + 0.05)

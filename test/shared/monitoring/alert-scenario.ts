@@ -30,7 +30,7 @@ export interface ScenarioOptions {
 export interface Message {
   /** seconds since the start */
   at: number
-  channel: number
+  integration: number
   what: string
   step: number | null
   reason: string | null
@@ -49,12 +49,12 @@ export class Scenario {
   policy: Facts['policy']
   readonly finishes: { at: number; ok: boolean }[] = []
   readonly #options: ScenarioOptions
-  readonly #channels: FactIntegration[]
+  readonly #integrations: FactIntegration[]
   readonly #flips: number[] = []
 
   constructor(options: ScenarioOptions = {}) {
     this.#options = options
-    this.#channels = (options.channels ?? [{}]).map((channel, index) => ({
+    this.#integrations = (options.channels ?? [{}]).map((integration, index) => ({
       id: index + 1,
       uuid: uuidOf(index + 1),
       isOwn: true,
@@ -62,7 +62,7 @@ export class Scenario {
       ignores: { up: false, down: false },
       keepsRecord: false,
       isOverReserve: false,
-      ...channel,
+      ...integration,
     }))
     this.policy = options.plan === null ? null : { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...options.plan } }
   }
@@ -135,7 +135,7 @@ export class Scenario {
       policy: this.policy,
       severity: this.#options.severity ?? 'critical',
       finishes: this.finishes.slice(-64),
-      channels: this.#channels,
+      integrations: this.#integrations,
       notifications: this.notifications.filter((notification) => notification.incidentId === incident?.id),
       gates: this.#options.gates?.(this.now) ?? [],
       isInCycle: false,
@@ -156,7 +156,7 @@ export class Scenario {
       const state = this.#options.outcome?.(notification.integrationId, this.now) ?? 'delivered'
       this.messages.push({
         at: (this.now - START) / SECOND,
-        channel: notification.integrationId,
+        integration: notification.integrationId,
         what: notification.what === 'flip' ? notification.status : notification.what,
         step: notification.detail?.step ?? null,
         reason: notification.detail?.reason ?? null,
@@ -196,7 +196,7 @@ export class Scenario {
 
   /** Returns `10:1:first` for each message: seconds, integration, type. */
   get sent(): string[] {
-    return this.messages.map(({ at, channel, what }) => `${at}:${channel}:${what}`)
+    return this.messages.map(({ at, integration, what }) => `${at}:${integration}:${what}`)
   }
 }
 

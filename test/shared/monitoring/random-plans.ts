@@ -6,7 +6,7 @@ import { uuidOf } from './alert-scenario.ts'
 const SCENARIOS = effort(1_000, 20_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)
 
-export const CHANNELS = 3
+export const INTEGRATIONS = 3
 
 export function chance(random: () => number) {
   const below = (n: number) => Math.floor(random() * n)
@@ -18,7 +18,7 @@ function randomStep(random: () => number): Step {
   const { below, pick } = chance(random)
   return {
     wait: pick(0, 60, 300, 900, below(2000)),
-    channels: pick(null, [uuidOf(1 + below(CHANNELS))], [uuidOf(1), uuidOf(3)]),
+    channels: pick(null, [uuidOf(1 + below(INTEGRATIONS))], [uuidOf(1), uuidOf(3)]),
     severity: pick('info', 'info', 'warning'),
     repeat: pick(null, { every: 60 + below(1200), times: pick(null, 1, 3) }),
     hours: [],

@@ -44,7 +44,7 @@ async function underPolicy(product: HttpProduct, url: string) {
     headers_down: {},
     headers_up: {},
   })
-  const channels = [
+  const integrations = [
     await addChat(deps, project.id, `${url}/chat`),
     await addWebhook(deps, project.id, `${url}/each`),
     await insertIntegration(db, {
@@ -54,7 +54,7 @@ async function underPolicy(product: HttpProduct, url: string) {
       sealedConfig: deps.secrets.seal('integration', group),
     }),
   ]
-  await notify(db, checks, channels)
+  await notify(db, checks, integrations)
   return { project, rwKey, checks }
 }
 
@@ -119,12 +119,16 @@ test.serial('sixty outages of one policy make one digest, and so do their recove
     ],
     'the digest appears in the log of each check',
   )
-  const outcomesOfChannels = async () => {
+  const outcomesOfIntegrations = async () => {
     const [decision] = await listDecisions(db, id, { from: null, before: null, beforeId: null }, 1)
     return decision?.channels.map(({ reason, delivery }) => `${reason} ${delivery?.state}`)
   }
   await eventually('the outcome of the digest', async () =>
-    isDeepStrictEqual(await outcomesOfChannels(), ['IN_DIGEST delivered', 'FIRST delivered', 'IN_DIGEST delivered']),
+    isDeepStrictEqual(await outcomesOfIntegrations(), [
+      'IN_DIGEST delivered',
+      'FIRST delivered',
+      'IN_DIGEST delivered',
+    ]),
   )
   const [incident] = await listIncidents(db, project.id, { ...ANY, checkId: id }, 1)
   const timeline = incident ? await timelineOf(db, incident, 500) : []

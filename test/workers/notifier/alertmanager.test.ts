@@ -112,13 +112,13 @@ test('an outage fires in Alertmanager until the check is up again', async (t) =>
   const target = `${alertmanager ?? sink.url}${new URL(documented ?? '').pathname}`
   const parsed = findKind('webhook')?.parse({ url: target, ...bodies })
   if (!parsed?.ok) throw new Error('the configuration of the page is not valid')
-  const channel = await insertIntegration(app.deps.db, {
+  const integration = await insertIntegration(app.deps.db, {
     projectId: project.id,
     kind: 'webhook',
     name: 'Alertmanager',
     sealedConfig: app.deps.secrets.seal('integration', JSON.stringify(parsed.config)),
   })
-  await notify(app.deps.db, [check], [channel])
+  await notify(app.deps.db, [check], [integration])
   const firing = async () => {
     if (!alertmanager) return sink.requests.map(({ body }) => z.tuple([alert]).parse(JSON.parse(body.toString()))[0])
     return z.array(alert).parse(jsonOf(await send(alertmanager, '/api/v2/alerts')))

@@ -47,13 +47,13 @@ test('concurrent claims get each attempt once, and a deletion blocks no other', 
   const project = await product.project()
   const { deps } = await product.ingress()
   const add = (name: string) => addWebhook(deps, project.id, `http://127.0.0.1:9/${name}`)
-  const channels = [await add('a'), await add('b')]
+  const integrations = [await add('a'), await add('b')]
   const notified = { flipId: null, checkId: null, status: 'down' } as const
   const made = async () =>
     await insertNotifications(
       db,
       notified,
-      channels.map(({ id }) => id),
+      integrations.map(({ id }) => id),
     )
   const ids = [...(await made()), ...(await made())]
   const claims = await Promise.all([claimNotifications(db, [...ids, ...ids]), claimNotifications(db, ids)])
@@ -69,7 +69,7 @@ test('concurrent claims get each attempt once, and a deletion blocks no other', 
     attempt: claimed.attempt,
     startedAt: nowMicros(),
     durationMs: 5,
-    outcome: claimed.integrationId === channels[0]?.id ? permanent('Gone', { failure: 'status' }) : delivered,
+    outcome: claimed.integrationId === integrations[0]?.id ? permanent('Gone', { failure: 'status' }) : delivered,
     retryInMs: null,
   }))
   const disabled = (await recordAttempts(db, finished)).filter(({ isDisabledNow }) => isDisabledNow)

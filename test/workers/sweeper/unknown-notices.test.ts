@@ -56,7 +56,7 @@ test('checks that stay unknown are named in one message per integration that peo
   )
   const decisions = await db('alert_decisions').where({ reason: 'UNKNOWN_NOTICE' }).orderBy('check_id')
   t.deepEqual(
-    decisions.map(({ check_id: id, outcome, channels }) => [id, outcome, channels.length]),
+    decisions.map(({ check_id: id, outcome, channels: integrations }) => [id, outcome, integrations.length]),
     [nightly.id, weekly.id].sort((a, b) => a - b).map((id) => [id, 'notified', 1]),
     'the webhook keeps a record per check and is not notified',
   )

@@ -119,7 +119,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
   const { db, deps } = product
   const { project } = await addProject(deps)
   const check = await addCheck(deps, project.id)
-  const channel = await addChat(deps, project.id, 'http://127.0.0.1:1')
+  const integration = await addChat(deps, project.id, 'http://127.0.0.1:1')
   t.deepEqual(await lateWork(db), [])
   const ago = (seconds: number) => db.raw('clock_timestamp() - make_interval(secs => ?::float)', [seconds])
   const [policy] = await db('alert_policies')
@@ -145,7 +145,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
   await db('notification_bundles').insert({ id, ...common, direction: 'up', opened_at: ago(200), send_at: ago(60) })
   await db('notifications').insert({
     id,
-    integration_id: channel.id,
+    integration_id: integration.id,
     check_status: 'down',
     what: 'test',
     next_attempt_at: ago(60),

@@ -98,7 +98,7 @@ function muteSeconds({ form }: FormContext): number {
 
 async function toggle(context: FormContext): Promise<void> {
   const { check, project, session } = await requireCheckPage(context, 'edit')
-  const integrationUuid = field(context.form, 'channel')
+  const integrationUuid = field(context.form, 'integration')
   if (!isUuid(integrationUuid)) throw new ValidationError('Which integration?')
   await toggleIntegration(context.deps.db, personOf(context, session), { project, check, integrationUuid })
   goBack(context, `/checks/${check.uuid}`)

@@ -58,13 +58,13 @@ const SHOWN_DECISIONS = 3
 
 export function AlertPolicyCard(props: {
   alertPolicy: AlertPolicy
-  channels: readonly { uuid: string; name: string }[]
+  integrations: readonly { uuid: string; name: string }[]
   now: Micros
   /** null without the right to change the check */
   path: string | null
 }) {
   const { policy, decisions, why } = props.alertPolicy
-  const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
+  const names = new Map(props.integrations.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   return (
     <section class="card" data-region="alert-policy" aria-labelledby="alert-policy">
@@ -109,8 +109,8 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
           <Ago at={decision.at} now={props.now} />: {decisionText(decision)}
           {decision.channels.length > 0 && (
             <ul>
-              {decision.channels.map((channel) => (
-                <li key={channel.id}>{deliveredText(decision, channel, props.nameOf(channel.id))}</li>
+              {decision.channels.map((integration) => (
+                <li key={integration.id}>{deliveredText(decision, integration, props.nameOf(integration.id))}</li>
               ))}
             </ul>
           )}
@@ -124,10 +124,10 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
  * `Chat: delivered`; includes the reason if it differs from the decision's: `Chat: Notified: it is still down.
  * Delivered`
  */
-function deliveredText(decision: ShownDecision, channel: ShownDecision['channels'][number], name: string): string {
-  const { delivery } = channel
-  const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason
+function deliveredText(decision: ShownDecision, integration: ShownDecision['channels'][number], name: string): string {
+  const { delivery } = integration
+  const isTheSame = integration.outcome === decision.outcome && integration.reason === decision.reason
   if (isTheSame && delivery?.state === 'delivered') return `${name}: delivered`
   const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
-  return `${integrationText(channel, name, decision)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
+  return `${integrationText(integration, name, decision)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
 }

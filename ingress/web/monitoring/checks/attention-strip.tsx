@@ -22,10 +22,11 @@ export function AttentionStrip({ down, failing }: { down: number; failing: reado
         </>
       )}
       <b>Alerts cannot be sent</b> by{' '}
-      {failing.map((channel, index) => (
-        <span key={channel.uuid}>
+      {failing.map((integration, index) => (
+        <span key={integration.uuid}>
           {index > 0 && '; '}
-          <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>: {channel.lastError}
+          <a href={`/integrations/${integration.uuid}`}>{integration.name || labelOfKind(integration.kind)}</a>:{' '}
+          {integration.lastError}
         </span>
       ))}
     </p>

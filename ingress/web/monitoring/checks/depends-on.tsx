@@ -57,7 +57,7 @@ export async function loadRelatives(db: Knex, check: AssignedCheck, now: Micros)
 
 function notifiesReceivers({ integrationIds }: AssignedCheck, policy: Policy | null): boolean {
   if (!policy) return integrationIds.length > 0
-  return policy.plan.steps.some(({ channels }) => (channels ?? integrationIds).length > 0)
+  return policy.plan.steps.some(({ channels: integrations }) => (integrations ?? integrationIds).length > 0)
 }
 
 /** Returns seconds from one expected ping to the end of the next one's grace. */

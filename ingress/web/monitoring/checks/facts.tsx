@@ -155,14 +155,14 @@ function earlyText({ earlySeconds = 0 }: Check): string {
 
 export function UsedIntegrations(props: {
   check: AssignedCheck
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   projectUuid: string
   /** null if the check's integrations are notified directly */
   policy: Pick<Policy, 'plan'> | null
 }) {
   const { policy } = props
-  const used = props.channels.filter((channel) => props.check.integrationIds.includes(channel.uuid))
-  const isNotified = policy?.plan.steps.some(({ channels }) => channels === null)
+  const used = props.integrations.filter((integration) => props.check.integrationIds.includes(integration.uuid))
+  const isNotified = policy?.plan.steps.some(({ channels: integrations }) => integrations === null)
   return (
     <section class="card" aria-labelledby="notified">
       <h2 id="notified">{policy === null ? 'Notifications' : 'Integrations of this check'}</h2>
@@ -178,11 +178,11 @@ export function UsedIntegrations(props: {
         </p>
       ) : (
         <ul class="bare">
-          {used.map((channel) => (
-            <li key={channel.uuid}>
-              <KindIcon kind={channel.kind} />{' '}
-              <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>
-              {channel.disabledAt !== null && (
+          {used.map((integration) => (
+            <li key={integration.uuid}>
+              <KindIcon kind={integration.kind} />{' '}
+              <a href={`/integrations/${integration.uuid}`}>{integration.name || labelOfKind(integration.kind)}</a>
+              {integration.disabledAt !== null && (
                 <>
                   {' '}
                   <span class="pill bad">switched off</span>

@@ -20,7 +20,7 @@ import { secondsOf, splitDuration } from '../../shell/format.ts'
 export interface CheckFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
-  channels: ReadonlySet<string>
+  integrations: ReadonlySet<string>
   /** by input name; errors of other members by the member's name */
   errors?: ReadonlyMap<string, string>
 }
@@ -39,7 +39,7 @@ function namesOf(type: CheckField['type'], fields: FieldGroup): string[] {
 
 export function stateOf(
   settings: CheckSettings,
-  channels: readonly string[],
+  integrations: readonly string[],
   rules: FormRules = NO_RULES,
 ): CheckFormState {
   const values: Record<string, string> = {
@@ -59,7 +59,7 @@ export function stateOf(
       Object.assign(values, durationInputs(api, value))
     }
   }
-  return { values, flags, channels: new Set(channels) }
+  return { values, flags, integrations: new Set(integrations) }
 }
 
 function durationInputs(name: string, seconds: number): Record<string, string> {
@@ -87,7 +87,7 @@ export function stateOfForm(form: URLSearchParams, error: ValidationError): Chec
   return {
     values: Object.fromEntries(names.map((name) => [name, form.get(name) ?? ''])),
     flags: new Set([...FLAGS, 'post_only', 'filter_else'].filter((name) => form.has(name))),
-    channels: new Set(form.getAll('channel')),
+    integrations: new Set(form.getAll('integration')),
     errors,
   }
 }
@@ -128,7 +128,7 @@ export function bodyOf(form: URLSearchParams, isNew: boolean, rules: FormRules =
   else body.timeout = secondsOf(field(form, 'timeout'), form.get('timeout_unit'))
   for (const name of FLAGS) body[name] = form.has(name)
   body.methods = form.has('post_only') ? 'POST' : ''
-  body.channels = form.getAll('channel').join(',')
+  body.channels = form.getAll('integration').join(',')
   const changed = Object.entries(rulesOfForm(form, rules)).filter(([name, value]) => value !== Reflect.get(rules, name))
   if (changed.length > 0) body.rules = Object.assign(Object.create(null), Object.fromEntries(changed))
   return body

@@ -15,7 +15,7 @@ export function CheckForm(props: {
   context: Context
   action: string
   state: CheckFormState
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   /** distinct tags of the project's checks */
   tags: readonly string[]
   submit: string
@@ -37,7 +37,7 @@ export function CheckForm(props: {
       >
         <Identity values={values} errorOf={errorOf} isNew={props.isNew} tags={props.tags} />
         <Expectation values={values} errorOf={errorOf} />
-        <Recipients channels={props.channels} chosen={state.channels} />
+        <Recipients integrations={props.integrations} chosen={state.integrations} />
         <Filters values={values} errorOf={errorOf} flags={flags} />
       </EditForm>
       <SchedulePreview values={values} now={context.deps.now()} />
@@ -170,11 +170,17 @@ function Expectation({ values, errorOf }: Part) {
   )
 }
 
-function Recipients({ channels, chosen }: { channels: readonly StoredIntegration[]; chosen: ReadonlySet<string> }) {
+function Recipients({
+  integrations,
+  chosen,
+}: {
+  integrations: readonly StoredIntegration[]
+  chosen: ReadonlySet<string>
+}) {
   return (
     <fieldset>
       <legend>Notifications</legend>
-      <IntegrationChoice name="channel" channels={channels} chosen={chosen} />
+      <IntegrationChoice name="integration" integrations={integrations} chosen={chosen} />
     </fieldset>
   )
 }

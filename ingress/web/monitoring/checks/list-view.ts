@@ -71,7 +71,7 @@ export interface ListView {
   quiet: QuietCounts
   /** the policies that apply, by check id */
   policies: ReadonlyMap<number, Policy>
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   keys: readonly ListedKey[]
   saved: readonly SavedFilter[]
   /** maximum number of checks of the project, if it was notified of the limit; else null */
@@ -91,7 +91,7 @@ export async function loadList(
   const requested = parseListQuery(context.query)
   const windows = await windowsOf(db, [project.id])
   const open = await runYielding(openWindows(windows, context.deps.now()))
-  const [rows, quiet, reached, channels, keys, saved] = await Promise.all([
+  const [rows, quiet, reached, integrations, keys, saved] = await Promise.all([
     loadRows(context.deps, project.id, { ...requested, open }, pageSize),
     countQuiet(db, project.id, open),
     findReachedLimit(db, project.id),
@@ -101,7 +101,7 @@ export async function loadList(
   ])
   const timed = await runYielding(timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now))
   const { filter, sort } = requested
-  return { ...rows, filter, sort, windows: timed, open, quiet, channels, keys, saved, reached }
+  return { ...rows, filter, sort, windows: timed, open, quiet, integrations, keys, saved, reached }
 }
 
 /** Loads rows and counts: the part of the list that pings change. */
@@ -111,7 +111,7 @@ async function loadRows(
   { filter, sort, after, before, open }: ReturnType<typeof parseListQuery> & Pick<ListView, 'open'>,
   pageSize: number,
 ): Promise<
-  Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'channels' | 'keys' | 'saved' | 'reached'>
+  Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'integrations' | 'keys' | 'saved' | 'reached'>
 > {
   const now = clock()
   // The mark before all else, so that what changes in between is noticed by the open page.

@@ -39,11 +39,11 @@ async function loadAfterPings(context: Context): Promise<ProjectWorkspace> {
 function sendList(context: Context, workspace: ProjectWorkspace, view: ListView): void {
   const { project } = workspace
   const { secrets, config } = context.deps
-  const { summary, channels, checks, filter } = view
+  const { summary, integrations, checks, filter } = view
   const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
   const row = {
-    channels: channels.filter((channel) => channel.disabledAt === null),
+    integrations: integrations.filter((integration) => integration.disabledAt === null),
     project,
     pingBase: `${config.publicUrl}/ping`,
     pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey),
@@ -76,11 +76,11 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
         </p>
       )}
       {summary.total === 0 ? (
-        <Empty workspace={workspace} channels={channels} mayEdit={mayEdit} />
+        <Empty workspace={workspace} integrations={integrations} mayEdit={mayEdit} />
       ) : (
         <>
           <div data-region="attention">
-            <AttentionStrip down={down} failing={channels.filter(({ lastError }) => lastError !== '')} />
+            <AttentionStrip down={down} failing={integrations.filter(({ lastError }) => lastError !== '')} />
           </div>
           <div data-region="filters">
             <Filters
@@ -208,7 +208,7 @@ function Columns({ context }: { context: Context }) {
         <th scope="col" class="c-next">
           Next
         </th>
-        <th scope="col" class="c-channels">
+        <th scope="col" class="c-integrations">
           Notified
         </th>
         <th scope="col">
@@ -219,7 +219,7 @@ function Columns({ context }: { context: Context }) {
   )
 }
 
-function Empty(props: { workspace: ProjectWorkspace; channels: readonly StoredIntegration[]; mayEdit: boolean }) {
+function Empty(props: { workspace: ProjectWorkspace; integrations: readonly StoredIntegration[]; mayEdit: boolean }) {
   const { project } = props.workspace
   return (
     <section class="card empty-card">
@@ -234,7 +234,7 @@ function Empty(props: { workspace: ProjectWorkspace; channels: readonly StoredIn
           <a class="button primary" href={`/projects/${project.uuid}/checks/new`}>
             Add the first check
           </a>
-          {props.channels.length === 0 && (
+          {props.integrations.length === 0 && (
             <a class="button" href={`/projects/${project.uuid}/integrations/new`}>
               Connect an integration
             </a>

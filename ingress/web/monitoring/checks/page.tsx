@@ -61,7 +61,7 @@ async function showCheck(context: Context): Promise<void> {
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
   const facts = await loadFacts(context, workspace, afterN, now)
-  const { channels, flipsOf, pings, keys, log, createdAt, lost, alertPolicy, maintenance, relatives } = facts
+  const { integrations, flipsOf, pings, keys, log, createdAt, lost, alertPolicy, maintenance, relatives } = facts
   const { stated, unknown, watched } = facts
   const flips = flipsOf.get(check.id) ?? []
   const last = flips.at(-1)
@@ -123,7 +123,7 @@ async function showCheck(context: Context): Promise<void> {
         <Side
           context={context}
           workspace={workspace}
-          facts={{ flips, channels, alertPolicy, maintenance, relatives, stated, unknown, since }}
+          facts={{ flips, integrations, alertPolicy, maintenance, relatives, stated, unknown, since }}
           now={now}
         />
       </div>
@@ -135,7 +135,7 @@ async function showCheck(context: Context): Promise<void> {
 async function loadFacts(context: Context, { check, project }: CheckWorkspace, afterN: number, now: Micros) {
   const { deps } = context
   const [
-    channels,
+    integrations,
     flipsOf,
     pings,
     keys,
@@ -164,7 +164,7 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
     loadWatched(deps.db, check),
   ])
   const pinged = { pings, keys, log, createdAt, lost, watched }
-  return { ...pinged, channels, flipsOf, alertPolicy, maintenance, relatives, stated, unknown }
+  return { ...pinged, integrations, flipsOf, alertPolicy, maintenance, relatives, stated, unknown }
 }
 
 function requestedFlip({ query }: Context): number | null {

@@ -31,7 +31,7 @@ export interface RowProps {
   policy: Pick<Policy, 'name' | 'plan'> | null
   days: readonly DownDay[]
   /** integrations that work */
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   pingBase: string
   /** null when the project has none: then addresses are by uuid */
   pingKey: string | null
@@ -104,7 +104,7 @@ export function CheckRow(props: RowProps) {
       <td class="c-next">
         {state.due === null ? '–' : state.due < now ? 'overdue' : <Ago at={state.due} now={now} />}
       </td>
-      <td class="c-channels">
+      <td class="c-integrations">
         <Toggles {...props} />
       </td>
       <td class="c-actions">{mayEdit && <Menu {...props} path={path} />}</td>
@@ -202,34 +202,34 @@ function ScheduleText({ check }: { check: ListedCheck }) {
  * The pressed buttons show the integrations that are notified. A button changes an integration of the check, so it is
  * read-only without the right to edit, and where the policy decides.
  */
-function Toggles({ check, project, channels, policy, mayEdit }: RowProps) {
-  if (channels.length === 0) return <span class="muted">–</span>
+function Toggles({ check, project, integrations, policy, mayEdit }: RowProps) {
+  if (integrations.length === 0) return <span class="muted">–</span>
   const steps = policy?.plan.steps ?? []
   const isOwnUsed = policy === null || steps.some((step) => step.channels === null)
   const byPolicy = new Set(steps.flatMap((step) => step.channels ?? []))
-  const shown = channels.slice(0, SHOWN_INTEGRATIONS)
-  const more = channels.length - shown.length
+  const shown = integrations.slice(0, SHOWN_INTEGRATIONS)
+  const more = integrations.length - shown.length
   return (
     <div class="toggles">
-      {shown.map((channel) => {
-        const isByPolicy = byPolicy.has(channel.uuid)
-        const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(channel.uuid))
+      {shown.map((integration) => {
+        const isByPolicy = byPolicy.has(integration.uuid)
+        const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(integration.uuid))
         const reason = isByPolicy || !isOwnUsed ? `, set by the policy ${policy?.name}` : ''
-        const trouble = troubleOf(channel)
-        const label = `${channel.name || labelOfKind(channel.kind)} (${labelOfKind(channel.kind)}${trouble && `, ${trouble}`})`
+        const trouble = troubleOf(integration)
+        const label = `${integration.name || labelOfKind(integration.kind)} (${labelOfKind(integration.kind)}${trouble && `, ${trouble}`})`
         return (
           <button
-            key={channel.uuid}
+            key={integration.uuid}
             {...rowAction(`${checkPath(check, project)}/toggle`, 'Saved')}
-            name="channel"
-            value={channel.uuid}
+            name="integration"
+            value={integration.uuid}
             class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
             aria-pressed={isOn ? 'true' : 'false'}
             aria-label={`${label} for ${nameOf(check)}`}
             title={`${label}: ${isOn ? 'on' : 'off'}${reason}`}
             disabled={!mayEdit || reason !== ''}
           >
-            <KindIcon kind={channel.kind} />
+            <KindIcon kind={integration.kind} />
           </button>
         )
       })}

@@ -19,7 +19,7 @@ const MONTHS = 3
 
 interface SideFacts {
   flips: readonly CheckFlip[]
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   alertPolicy: AlertPolicy
   maintenance: Maintenance
   relatives: Relatives
@@ -30,7 +30,7 @@ interface SideFacts {
 
 export function Side(props: { context: Context; workspace: CheckWorkspace; facts: SideFacts; now: Micros }) {
   const { context, workspace, now } = props
-  const { flips, channels, alertPolicy, maintenance, relatives, stated, unknown, since } = props.facts
+  const { flips, integrations, alertPolicy, maintenance, relatives, stated, unknown, since } = props.facts
   const { check, project } = workspace
   const path = checkPath(check, project)
   const mayEdit = may(project.role, 'edit')
@@ -42,8 +42,13 @@ export function Side(props: { context: Context; workspace: CheckWorkspace; facts
         excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
       />
       <ScheduleFacts check={check} now={now} />
-      <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} policy={alertPolicy.policy} />
-      <AlertPolicyCard alertPolicy={alertPolicy} channels={channels} now={now} path={mayEdit ? path : null} />
+      <UsedIntegrations
+        check={check}
+        integrations={integrations}
+        projectUuid={project.uuid}
+        policy={alertPolicy.policy}
+      />
+      <AlertPolicyCard alertPolicy={alertPolicy} integrations={integrations} now={now} path={mayEdit ? path : null} />
       <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
       <FilterRules check={check} />
       <UptimeProofs since={stated} path={path} now={now} />

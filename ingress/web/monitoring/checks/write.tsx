@@ -20,10 +20,10 @@ export function checkWritePages(pages: Pages): void {
   previewPages(pages)
   pages.get('/projects/:project/checks/new', async (context) => {
     const workspace = await requireProject(context, 'edit')
-    const channels = await listIntegrations(context.deps.db, workspace.project.id)
+    const integrations = await listIntegrations(context.deps.db, workspace.project.id)
     const state = stateOf(
       DEFAULT_SETTINGS,
-      channels.map(({ uuid }) => uuid),
+      integrations.map(({ uuid }) => uuid),
     )
     await showNew(context, workspace, state)
   })
@@ -67,13 +67,13 @@ async function edit(context: FormContext): Promise<void> {
 }
 
 async function loadChoices({ deps }: Context, projectId: number) {
-  const [channels, tags] = await Promise.all([listIntegrations(deps.db, projectId), listTags(deps.db, projectId)])
-  return [channels, [...new Set(tags.flatMap(splitTags))].toSorted()] as const
+  const [integrations, tags] = await Promise.all([listIntegrations(deps.db, projectId), listTags(deps.db, projectId)])
+  return [integrations, [...new Set(tags.flatMap(splitTags))].toSorted()] as const
 }
 
 async function showNew(context: Context, workspace: ProjectWorkspace, state: CheckFormState, status = 200) {
   const { project } = workspace
-  const [channels, tags] = await loadChoices(context, project.id)
+  const [integrations, tags] = await loadChoices(context, project.id)
   sendPage(
     context,
     { title: 'Add check', workspace, project, area: 'checks' },
@@ -83,7 +83,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Che
         context={context}
         action={`/projects/${project.uuid}/checks`}
         state={state}
-        channels={channels}
+        integrations={integrations}
         tags={tags}
         submit="Create check"
         cancel={`/projects/${project.uuid}/checks`}
@@ -96,7 +96,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Che
 
 async function showEdit(context: Context, workspace: CheckWorkspace, state: CheckFormState, status = 200) {
   const { project, check } = workspace
-  const [channels, tags] = await loadChoices(context, project.id)
+  const [integrations, tags] = await loadChoices(context, project.id)
   sendPage(
     context,
     { title: `Edit ${nameOf(check)}`, workspace, project, area: 'checks' },
@@ -107,7 +107,7 @@ async function showEdit(context: Context, workspace: CheckWorkspace, state: Chec
         context={context}
         action={`/checks/${check.uuid}/edit`}
         state={state}
-        channels={channels}
+        integrations={integrations}
         tags={tags}
         submit="Save"
         cancel={`/checks/${check.uuid}`}

@@ -28,8 +28,8 @@ export async function loadComing(
   db: Knex,
   projectId: number,
 ): Promise<(incident: ShownIncident, decision: Coming['decision']) => Coming> {
-  const [policies, channels] = await Promise.all([policiesOf(db, [projectId]), listIntegrations(db, projectId)])
-  const names = new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  const [policies, integrations] = await Promise.all([policiesOf(db, [projectId]), listIntegrations(db, projectId)])
+  const names = new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
   return ({ policyUuid }, decision) => ({
     plan: policies.find(({ uuid }) => uuid === policyUuid)?.plan ?? null,
     decision,
@@ -56,7 +56,7 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
   }
   const next = isDirect ? null : nextNotification(incident, plan ?? IMPLICIT_PLAN)
   if (next) {
-    const whom = next.channels.map((uuid) => (uuid === null ? 'its integrations' : nameOf(uuid))).join(', ')
+    const whom = next.integrations.map((uuid) => (uuid === null ? 'its integrations' : nameOf(uuid))).join(', ')
     return (
       <>
         <Ago at={next.at} now={now} /> to {whom}

@@ -47,12 +47,12 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
     sendPage(response, deps, incident)
   })
   const acknowledge = guarded(async (request, response) => {
-    const { incident, channel } = await linked(request, deps)
+    const { incident, integration } = await linked(request, deps)
     if (incident.state !== 'resolved') {
-      const through = channel.name || channel.kind
-      const organisationId = await findProjectOrganisation(deps.db, channel.projectId)
+      const through = integration.name || integration.kind
+      const organisationId = await findProjectOrganisation(deps.db, integration.projectId)
       if (organisationId === null) throw gone()
-      const project = { id: channel.projectId, organisationId }
+      const project = { id: integration.projectId, organisationId }
       const actor = { kind: 'link', through, address: clientAddress(request, deps) } as const
       const input = { project, id: incident.id, by: `through ${through}`, note: '', via: 'link' } as const
       await acknowledgeIncident(deps.db, actor, input, deps)
@@ -77,14 +77,14 @@ async function linked(request: Request, deps: IngressDeps) {
   const given = Buffer.from(signature, 'base64url')
   const digests = deps.secrets.digests(signedOfIncidentLink(incidentId, integrationId))
   if (!digests.some((digest) => equalSecrets(digest.subarray(0, INCIDENT_SIGNATURE_BYTES), given))) throw gone()
-  const [incident, channel] = await Promise.all([
+  const [incident, integration] = await Promise.all([
     findIncident(deps.db, null, incidentId),
     findIntegrationByUuid(deps.db, integrationId),
   ])
-  if (!incident || !channel) throw gone()
+  if (!incident || !integration) throw gone()
   const { resolvedAt } = incident
   if (resolvedAt !== null && deps.now() > resolvedAt + microsOfSeconds(SHOWN_AFTER_SECONDS)) throw gone()
-  return { incident, channel }
+  return { incident, integration }
 }
 
 function sendPage(response: Response, deps: IngressDeps, incident: ShownIncident): void {

@@ -20,7 +20,7 @@ export function IntegrationPage({ context, view }: Props) {
       <Crumb href={`/projects/${view.project.uuid}/integrations`} label="Integrations" />
       <div class="page-head">
         <h1 class="check-title">
-          <KindIcon kind={view.channel.kind} /> {view.name}
+          <KindIcon kind={view.integration.kind} /> {view.name}
         </h1>
         {view.mayEdit && (
           <div class="row">
@@ -67,18 +67,18 @@ function State({ context, view }: Props) {
           )}
         </div>
       )}
-      {view.channel.disabledAt !== null && !view.needsSettings && (
+      {view.integration.disabledAt !== null && !view.needsSettings && (
         <div class="problem">
           <p>
-            <b>Switched off</b> <Ago at={microsOfDate(view.channel.disabledAt)} now={view.now} />
-            {view.channel.lastError === ''
+            <b>Switched off</b> <Ago at={microsOfDate(view.integration.disabledAt)} now={view.now} />
+            {view.integration.lastError === ''
               ? ': its recipient unsubscribed, or a member switched it off.'
-              : `, because the service refuses permanently: ${view.channel.lastError}`}
+              : `, because the service refuses permanently: ${view.integration.lastError}`}
           </p>
           {view.mayEdit && <ButtonForm context={context} action={`${view.path}/enable`} label="Switch on again" />}
         </div>
       )}
-      {!view.channel.isEmailVerified && (
+      {!view.integration.isEmailVerified && (
         <div class="problem">
           <p>
             <b>Waiting for its recipient</b>, who received a mail to confirm: alerts are sent once they agree.

@@ -40,7 +40,7 @@ export interface IntegrationListView {
   /** address of the project's integrations */
   base: string
   mayEdit: boolean
-  channels: readonly ListedIntegration[]
+  integrations: readonly ListedIntegration[]
   now: Micros
 }
 
@@ -48,7 +48,7 @@ export async function loadIntegrations(
   { db, now }: { db: Knex; now(): Micros },
   project: MemberProject,
 ): Promise<IntegrationListView> {
-  const [channels, uses, policies, recent] = await Promise.all([
+  const [integrations, uses, policies, recent] = await Promise.all([
     listIntegrations(db, project.id),
     countUsage(db, project.id),
     policiesOf(db, [project.id]),
@@ -58,19 +58,19 @@ export async function loadIntegrations(
     projectName: project.name,
     base: `/projects/${project.uuid}/integrations`,
     mayEdit: may(project.role, 'edit'),
-    channels: channels.map((channel) => ({
-      ...channel,
-      uses: uses.get(channel.uuid) ?? 0,
-      policies: policies.filter((policy) => notifies(policy, channel.uuid)),
-      states: recent.get(channel.id)?.states ?? [],
-      lastSentAt: recent.get(channel.id)?.lastSentAt ?? null,
+    integrations: integrations.map((integration) => ({
+      ...integration,
+      uses: uses.get(integration.uuid) ?? 0,
+      policies: policies.filter((policy) => notifies(policy, integration.uuid)),
+      states: recent.get(integration.id)?.states ?? [],
+      lastSentAt: recent.get(integration.id)?.lastSentAt ?? null,
     })),
     now: now(),
   }
 }
 
 export interface IntegrationView {
-  channel: StoredIntegration
+  integration: StoredIntegration
   project: MemberProject
   name: string
   /** address of the integration's page */
@@ -92,36 +92,36 @@ export interface IntegrationView {
 
 export async function loadIntegration(
   { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
-  { channel, project }: { channel: StoredIntegration; project: MemberProject },
+  { integration, project }: { integration: StoredIntegration; project: MemberProject },
 ): Promise<IntegrationView> {
   const [messages, uses, policies, users] = await Promise.all([
-    listSentMessages(db, channel.id, MESSAGES_SHOWN),
+    listSentMessages(db, integration.id, MESSAGES_SHOWN),
     countUsage(db, project.id),
     policiesOf(db, [project.id]),
-    listUsers(db, channel.id, USERS_SHOWN),
+    listUsers(db, integration.id, USERS_SHOWN),
   ])
-  const kind = findKind(channel.kind)
+  const kind = findKind(integration.kind)
   const mayEdit = may(project.role, 'edit')
   return {
-    channel,
+    integration,
     project,
-    name: channel.name || labelOfKind(channel.kind),
-    path: `/integrations/${channel.uuid}`,
+    name: integration.name || labelOfKind(integration.kind),
+    path: `/integrations/${integration.uuid}`,
     mayEdit,
-    needsSettings: needsSettings(channel, secrets),
+    needsSettings: needsSettings(integration, secrets),
     messages,
-    uses: uses.get(channel.uuid) ?? 0,
-    policies: policies.filter((policy) => notifies(policy, channel.uuid)),
+    uses: uses.get(integration.uuid) ?? 0,
+    policies: policies.filter((policy) => notifies(policy, integration.uuid)),
     users,
     options: kind
-      ? { kind: kind.label, fields: shownOptions(kind, chosenConfig(decryptConfig(channel, secrets)), mayEdit) }
+      ? { kind: kind.label, fields: shownOptions(kind, chosenConfig(decryptConfig(integration, secrets)), mayEdit) }
       : null,
     now: now(),
   }
 }
 
 function notifies({ plan }: StoredPolicy, integrationUuid: string): boolean {
-  return plan.steps.some(({ channels }) => channels?.includes(integrationUuid))
+  return plan.steps.some(({ channels: integrations }) => integrations?.includes(integrationUuid))
 }
 
 /** `45 checks and 1 policy` */

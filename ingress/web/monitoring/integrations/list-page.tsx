@@ -26,7 +26,7 @@ export function IntegrationListPage({ context, view }: Props) {
       actions={view.mayEdit ? [{ href: add, label: 'Add integration' }] : []}
       look="integrations stacked"
       columns={integrationColumns(context, view)}
-      rows={view.channels}
+      rows={view.integrations}
       rowId={({ uuid }) => `integration-${uuid}`}
       wrap={(table) => <div data-region="integrations">{table}</div>}
       empty={
@@ -48,48 +48,50 @@ function integrationColumns(context: Context, view: IntegrationListView): Column
   const columns: Column<ListedIntegration>[] = [
     {
       title: 'Integration',
-      cell: (channel) => (
+      cell: (integration) => (
         <span class="named">
-          <KindIcon kind={channel.kind} />
+          <KindIcon kind={integration.kind} />
           <span>
-            <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>
-            <small>{labelOfKind(channel.kind)}</small>
+            <a href={`/integrations/${integration.uuid}`}>{nameOf(integration)}</a>
+            <small>{labelOfKind(integration.kind)}</small>
           </span>
         </span>
       ),
     },
     { title: 'Used by', cell: usageText },
     { title: `Last ${MESSAGES_IN_BAR}`, cell: ({ states }) => <MessageBar states={states} /> },
-    { title: 'Last message', cell: (channel) => <LastResult channel={channel} now={view.now} /> },
+    { title: 'Last message', cell: (integration) => <LastResult integration={integration} now={view.now} /> },
   ]
   if (!view.mayEdit) return columns
-  const cell = (channel: ListedIntegration) => <Actions context={context} channel={channel} base={view.base} />
+  const cell = (integration: ListedIntegration) => (
+    <Actions context={context} integration={integration} base={view.base} />
+  )
   return [...columns, { title: 'Actions', isTitleHidden: true, cell }]
 }
 
 const nameOf = ({ name, kind }: ListedIntegration) => name || labelOfKind(kind)
 
 /** An integration that cannot send now has no test button. */
-function Actions(props: { context: Context; channel: ListedIntegration; base: string }) {
-  const { context, channel, base } = props
-  const path = `/integrations/${channel.uuid}`
-  const isOn = channel.disabledAt === null
+function Actions(props: { context: Context; integration: ListedIntegration; base: string }) {
+  const { context, integration, base } = props
+  const path = `/integrations/${integration.uuid}`
+  const isOn = integration.disabledAt === null
   return (
     <div class="row integration-actions">
-      {isOn && channel.isEmailVerified && (
+      {isOn && integration.isEmailVerified && (
         <ButtonForm
           context={context}
           action={`${path}/test`}
           inline="A test message is on its way"
           label="Test"
           look="quiet"
-          name={`Send a test to ${nameOf(channel)}`}
+          name={`Send a test to ${nameOf(integration)}`}
           hidden={{ back: base }}
         />
       )}
       <Form
         context={context}
-        id={`switch-${channel.uuid}`}
+        id={`switch-${integration.uuid}`}
         action={`${path}/${isOn ? 'disable' : 'enable'}`}
         inline="Saved"
       >
@@ -99,7 +101,7 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
           role="switch"
           class="switch"
           aria-checked={isOn}
-          aria-label={`${nameOf(channel)} notifies`}
+          aria-label={`${nameOf(integration)} notifies`}
         >
           {isOn ? 'On' : 'Off'}
         </button>
@@ -109,29 +111,29 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
 }
 
 /** Shows the result of the last message, or why the integration is off. */
-function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros }) {
-  const at = channel.lastNotifyAt === null ? null : microsOfDate(channel.lastNotifyAt)
+function LastResult({ integration, now }: { integration: ListedIntegration; now: Micros }) {
+  const at = integration.lastNotifyAt === null ? null : microsOfDate(integration.lastNotifyAt)
   return (
     <>
-      {channel.disabledAt !== null ? (
+      {integration.disabledAt !== null ? (
         <span class="pill bad">switched off</span>
-      ) : !channel.isEmailVerified ? (
+      ) : !integration.isEmailVerified ? (
         <span class="pill bad">not confirmed</span>
       ) : at === null ? (
         <span class="muted">none yet</span>
       ) : (
-        <span class={channel.lastError === '' ? 'pill good' : 'pill bad'}>
-          {channel.lastError === '' ? 'sent' : 'failed'}
+        <span class={integration.lastError === '' ? 'pill good' : 'pill bad'}>
+          {integration.lastError === '' ? 'sent' : 'failed'}
         </span>
       )}{' '}
       {at !== null && <Ago at={at} now={now} />}
-      {channel.lastError !== '' && (
+      {integration.lastError !== '' && (
         <small class="breakable">
-          {channel.lastError}
-          {channel.lastSentAt !== null && (
+          {integration.lastError}
+          {integration.lastSentAt !== null && (
             <>
               {' · last success '}
-              <Ago at={microsOfDate(channel.lastSentAt)} now={now} />
+              <Ago at={microsOfDate(integration.lastSentAt)} now={now} />
             </>
           )}
         </small>

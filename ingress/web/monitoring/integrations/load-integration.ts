@@ -10,13 +10,13 @@ import { type ProjectWorkspace, requireRight, signedIn } from '../../shell/works
 export async function requireIntegrationOf(
   context: Context,
   right: Right,
-): Promise<ProjectWorkspace & { channel: StoredIntegration }> {
+): Promise<ProjectWorkspace & { integration: StoredIntegration }> {
   const workspace = await signedIn(context)
   const uuid = context.params.integration ?? ''
   const found = isUuid(uuid) ? await findIntegrationByUuid(context.deps.db, uuid) : null
   const project = workspace.projects.find((candidate) => candidate.id === found?.projectId)
-  const channel = project ? await findIntegration(context.deps.db, project.id, uuid) : null
-  if (!project || !channel) throw new NotFoundError('There is no such integration, or it is not one of yours.')
+  const integration = project ? await findIntegration(context.deps.db, project.id, uuid) : null
+  if (!project || !integration) throw new NotFoundError('There is no such integration, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
-  return { ...workspace, project, channel }
+  return { ...workspace, project, integration }
 }

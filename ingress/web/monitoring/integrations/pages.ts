@@ -41,8 +41,8 @@ async function showCatalogue(context: Context): Promise<void> {
 
 async function showIntegration(context: Context): Promise<void> {
   const workspace = await requireIntegrationOf(context, 'view')
-  const { channel, project } = workspace
-  const { mark } = await integrationFingerprint(context.deps.db, channel.id)
+  const { integration, project } = workspace
+  const { mark } = await integrationFingerprint(context.deps.db, integration.id)
   const view = await loadIntegration(context.deps, workspace)
   sendPage(
     context,

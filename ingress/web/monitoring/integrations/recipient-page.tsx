@@ -29,8 +29,8 @@ interface RecipientAction {
   /** part of the URL between the integration and the signature */
   name: string
   /** text that the signature covers */
-  signed(channel: LinkedIntegration): string
-  run(db: Knex, actor: Actor, channel: LinkedIntegration, deps: IngressDeps): Promise<void>
+  signed(integration: LinkedIntegration): string
+  run(db: Knex, actor: Actor, integration: LinkedIntegration, deps: IngressDeps): Promise<void>
   title: string
   /** @param isDone false before the operation */
   page(requested: { projectName: string; address: string }, isDone: boolean): ComponentChildren
@@ -50,17 +50,17 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
   const isDone = request.method === 'POST'
   try {
     const uuid = String(request.params.integration)
-    const channel = isUuid(uuid) ? await findIntegrationByUuid(deps.db, uuid) : null
-    if (!channel || !isSigned(action.signed(channel), String(request.params.signature), deps)) {
+    const integration = isUuid(uuid) ? await findIntegrationByUuid(deps.db, uuid) : null
+    if (!integration || !isSigned(action.signed(integration), String(request.params.signature), deps)) {
       throw new NotFoundError('This link is not one of ours, or what it is about is gone.')
     }
     if (isDone) {
       const actor = { kind: 'recipient', address: clientAddress(request, deps) } as const
-      await action.run(deps.db, actor, channel, deps)
+      await action.run(deps.db, actor, integration, deps)
     }
-    const { projectName } = channel
+    const { projectName } = integration
     // The link was mailed only to this address.
-    const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+    const address = recipientOf(integration.kind, decryptConfig(integration, deps.secrets)) ?? ''
     const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
   } catch (error) {
@@ -103,11 +103,11 @@ export function recipientHtml(deps: IngressDeps, title: string, content: Compone
 
 /** Link by which the recipient of an e-mail integration consents. It becomes invalid when the address changes. */
 export function createConfirmRouter(deps: IngressDeps): Router {
-  const addressOf = (channel: { kind: string; sealedConfig: string }) =>
-    recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+  const addressOf = (integration: { kind: string; sealedConfig: string }) =>
+    recipientOf(integration.kind, decryptConfig(integration, deps.secrets)) ?? ''
   return createRecipientRouter(deps, {
     name: 'confirm',
-    signed: (channel) => confirmText(channel.uuid, addressOf(channel)),
+    signed: (integration) => confirmText(integration.uuid, addressOf(integration)),
     run: confirmRecipient,
     title: 'Alerts by mail',
     page: ({ projectName, address }, isDone) =>

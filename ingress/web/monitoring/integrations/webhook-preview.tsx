@@ -77,13 +77,13 @@ export function TrialButtons({ action }: { action: string }) {
 export async function trialOf(
   context: FormContext,
   { project, session }: ProjectWorkspace,
-  { channel, config }: { channel: StoredIntegration | null; config: ConfigObject },
+  { integration, config }: { integration: StoredIntegration | null; config: ConfigObject },
 ) {
   const { deps, form, pingRefusal } = context
   const requested = SIDES.find(({ does }) => does === form.get('do'))
   if (!requested) return null
   if (pingRefusal?.isBroker) return { problem: 'Nothing was sent: the message broker cannot be reached.' }
-  const trial = { project, channel, config, name: field(form, 'name'), status: requested.side }
+  const trial = { project, integration, config, name: field(form, 'name'), status: requested.side }
   try {
     const tried = await tryWebhook(deps.db, personOf(context, session), trial, deps)
     return { problem: null, preview: <Trial title={requested.title} output={describe(tried)} /> }

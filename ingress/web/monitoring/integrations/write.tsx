@@ -33,10 +33,10 @@ export function integrationWritePages(pages: Pages): void {
   })
   pages.post('/projects/:project/integrations/new/:kind', create)
   pages.get('/integrations/:integration/edit', async (context) => {
-    const { channel } = await requireIntegrationOf(context, 'edit')
-    const kind = kindOf(channel.kind)
-    const config = chosenConfig(shownConfig(kind, decryptConfig(channel, context.deps.secrets)))
-    await showEdit(context, { name: channel.name, config, problem: null })
+    const { integration } = await requireIntegrationOf(context, 'edit')
+    const kind = kindOf(integration.kind)
+    const config = chosenConfig(shownConfig(kind, decryptConfig(integration, context.deps.secrets)))
+    await showEdit(context, { name: integration.name, config, problem: null })
   })
   pages.post('/integrations/:integration/edit', change)
   pages.post('/integrations/:integration/test', sendTest)
@@ -63,12 +63,12 @@ async function create(context: FormContext): Promise<void> {
   const preview = previewOf(form, kind, config)
   if (preview) return await showNew(context, workspace, { ...given, ...preview })
   try {
-    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel: null, config }))
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { integration: null, config }))
     if (trial) return await showNew(context, workspace, { ...given, ...trial })
     const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
-    const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
-    const done = channel.isEmailVerified ? 'integration-created' : 'recipient-requested'
-    redirect(context, `/integrations/${channel.uuid}?done=${done}`)
+    const integration = await createIntegration(deps.db, personOf(context, session), input, deps)
+    const done = integration.isEmailVerified ? 'integration-created' : 'recipient-requested'
+    redirect(context, `/integrations/${integration.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     const state = { ...given, config: shownConfig(kind, config), ...wrong(error, kind, config, true) }
@@ -78,21 +78,21 @@ async function create(context: FormContext): Promise<void> {
 
 async function change(context: FormContext): Promise<void> {
   const workspace = await requireIntegrationOf(context, 'edit')
-  const { channel, project, session } = workspace
+  const { integration, project, session } = workspace
   const { deps, form } = context
   const name = field(form, 'name')
-  const kind = kindOf(channel.kind)
+  const kind = kindOf(integration.kind)
   const config = configOf(optionFields(kind), form)
   const preview = previewOf(form, kind, config)
   if (preview) return await showEdit(context, { name, config, ...preview })
   try {
-    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel, config }))
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { integration, config }))
     if (trial) return await showEdit(context, { name, config, ...trial })
-    const input = { project, channel, name, config }
+    const input = { project, integration, name, config }
     const { isRefreshing } = await updateIntegration(deps.db, personOf(context, session), input, deps)
     redirect(
       context,
-      `/integrations/${channel.uuid}?done=${isRefreshing ? 'recipient-requested' : 'integration-saved'}`,
+      `/integrations/${integration.uuid}?done=${isRefreshing ? 'recipient-requested' : 'integration-saved'}`,
     )
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
@@ -129,24 +129,24 @@ function sentence(error: ValidationError, kind: IntegrationKind): string {
 }
 
 async function sendTest(context: FormContext): Promise<void> {
-  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  const { integration, project, session } = await requireIntegrationOf(context, 'edit')
   const status = field(context.form, 'status') === 'up' ? 'up' : 'down'
-  await testIntegration(personOf(context, session), { project, channel, status }, context.deps)
+  await testIntegration(personOf(context, session), { project, integration, status }, context.deps)
   const notice =
     context.pingRefusal === null
       ? 'A test message is on its way. Its result is shown in a moment.'
       : 'The test message is stored. It is sent when the message broker is available again.'
-  goBack(context, `/integrations/${channel.uuid}`, { notice })
+  goBack(context, `/integrations/${integration.uuid}`, { notice })
 }
 
 async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
-  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  const { integration, project, session } = await requireIntegrationOf(context, 'edit')
   const { deps } = context
-  const path = `/integrations/${channel.uuid}`
-  if (isOn && needsSettings(channel, deps.secrets)) {
+  const path = `/integrations/${integration.uuid}`
+  if (isOn && needsSettings(integration, deps.secrets)) {
     return goBack(context, path, { notice: 'Not switched on: enter the settings of the integration first.' })
   }
-  await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: !isOn }, deps)
+  await updateIntegration(deps.db, personOf(context, session), { project, integration, disabled: !isOn }, deps)
   const notice = isOn
     ? 'The integration is switched on.'
     : 'The integration is switched off: it sends no notifications.'
@@ -154,14 +154,14 @@ async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
 }
 
 async function resendVerification(context: FormContext): Promise<void> {
-  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
-  await requestVerificationAgain(personOf(context, session), { project, channel }, context.deps)
-  redirect(context, `/integrations/${channel.uuid}?done=recipient-requested`)
+  const { integration, project, session } = await requireIntegrationOf(context, 'edit')
+  await requestVerificationAgain(personOf(context, session), { project, integration }, context.deps)
+  redirect(context, `/integrations/${integration.uuid}?done=recipient-requested`)
 }
 
 async function remove(context: FormContext): Promise<void> {
-  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
-  await deleteIntegration(context.deps.db, personOf(context, session), { project, channel })
+  const { integration, project, session } = await requireIntegrationOf(context, 'edit')
+  await deleteIntegration(context.deps.db, personOf(context, session), { project, integration })
   redirect(context, `/projects/${project.uuid}/integrations?done=integration-deleted`)
 }
 
@@ -186,13 +186,13 @@ async function showNew(context: Context, { project, ...workspace }: ProjectWorks
 }
 
 async function showEdit(context: Context, state: State, status = 200): Promise<void> {
-  const { channel, ...workspace } = await requireIntegrationOf(context, 'edit')
-  const path = `/integrations/${channel.uuid}`
+  const { integration, ...workspace } = await requireIntegrationOf(context, 'edit')
+  const path = `/integrations/${integration.uuid}`
   await show(context, workspace, status, {
     title: 'Edit integration',
     heading: 'Edit integration',
-    crumb: { href: path, label: channel.name || labelOfKind(channel.kind) },
-    form: { ...state, kind: kindOf(channel.kind), action: `${path}/edit`, isNew: false, cancel: path },
+    crumb: { href: path, label: integration.name || labelOfKind(integration.kind) },
+    form: { ...state, kind: kindOf(integration.kind), action: `${path}/edit`, isNew: false, cancel: path },
   })
 }
 

@@ -94,11 +94,11 @@ async function showForm(
 ): Promise<void> {
   const workspace = await requireProject(context, 'edit')
   const { project } = workspace
-  const channels = await listIntegrations(context.deps.db, project.id)
-  const names = new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  const integrations = await listIntegrations(context.deps.db, project.id)
+  const names = new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
   const { plan } = readAll(
     { ...bodyOfState(withoutEmptyHours(state)), name: 'any' },
-    channels.map(({ uuid, name }) => ({ id: uuid, name })),
+    integrations.map(({ uuid, name }) => ({ id: uuid, name })),
   )
   sendPage(
     context,
@@ -110,7 +110,7 @@ async function showForm(
       state={state}
       errors={errors}
       words={plan && planSentence(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
-      channels={channels}
+      integrations={integrations}
     />,
     errors.size === 0 ? 200 : 400,
   )
@@ -120,13 +120,13 @@ async function showList(context: Context): Promise<void> {
   const workspace = await requireProject(context, 'view')
   const { project } = workspace
   const { db } = context.deps
-  const [policies, checks, channels] = await Promise.all([
+  const [policies, checks, integrations] = await Promise.all([
     policiesOf(db, [project.id]),
     projectTags(db, project.id),
     namedIntegrations(db, project.id),
   ])
   const counts = Map.groupBy(checks, (check) => policyFor(check, policies)?.id)
-  const names = new Map(channels.map(({ id, name }) => [id, name || 'an integration without a name']))
+  const names = new Map(integrations.map(({ id, name }) => [id, name || 'an integration without a name']))
   const base = `/projects/${project.uuid}/policies`
   const mayEdit = may(project.role, 'edit')
   sendPage(

@@ -15,7 +15,7 @@ interface Reading {
  * Parses a policy and collects all errors. The API stops at the first error, so each invalid value is replaced by a
  * valid one and the rest parsed again.
  */
-export function readAll(body: JsonObject, channels: readonly NamedIntegration[]): Reading {
+export function readAll(body: JsonObject, integrations: readonly NamedIntegration[]): Reading {
   const errors = new Map<string, string>()
   const tried = structuredClone(body)
   const steps = body.steps
@@ -24,7 +24,7 @@ export function readAll(body: JsonObject, channels: readonly NamedIntegration[])
   }
   for (let round = 0; round < MAX_ERRORS; round++) {
     try {
-      const { plan } = readPolicy(tried, null, channels)
+      const { plan } = readPolicy(tried, null, integrations)
       return { errors, plan: errors.size === 0 ? plan : null }
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error

@@ -17,11 +17,11 @@ interface Props {
   errors: ReadonlyMap<string, string>
   /** description of the plan; null if it has errors */
   words: string | null
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
 }
 
 /** Buttons that add and remove steps submit the form, which returns with its values. */
-export function PolicyForm({ context, base, policy, state, errors, words, channels }: Props) {
+export function PolicyForm({ context, base, policy, state, errors, words, integrations }: Props) {
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state
   const shown = { values, errors }
@@ -57,7 +57,14 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
         <input type="hidden" name="steps" value={steps.length} />
         <input type="hidden" name="draft_of" value={policy?.uuid ?? 'new'} />
         {steps.map((_, index) => (
-          <StepFields key={index} index={index} state={state} errors={errors} channels={channels} action={action} />
+          <StepFields
+            key={index}
+            index={index}
+            state={state}
+            errors={errors}
+            integrations={integrations}
+            action={action}
+          />
         ))}
         {steps.length < MAX_STEPS && (
           <p>

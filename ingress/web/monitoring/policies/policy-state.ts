@@ -8,7 +8,7 @@ type Values = Readonly<Record<string, string>>
 
 interface StepState {
   /** uuids of chosen integrations; used only if the step does not use the check's integrations */
-  channels: ReadonlySet<string>
+  integrations: ReadonlySet<string>
   /** number of quiet hours with fields */
   hours: number
 }
@@ -65,7 +65,10 @@ export function stateOfPolicy({ name, match, position, plan }: typeof NEW_POLICY
       ...span('ack_timeout', plan.ack_timeout),
       ...Object.assign({}, ...plan.steps.map(valuesOfStep)),
     },
-    steps: plan.steps.map(({ channels, hours }) => ({ channels: new Set(channels), hours: hours.length })),
+    steps: plan.steps.map(({ channels: integrations, hours }) => ({
+      integrations: new Set(integrations),
+      hours: hours.length,
+    })),
   }
 }
 
@@ -97,7 +100,7 @@ function span(name: string, seconds: number | null | undefined): Values {
 export function stateOfForm(form: URLSearchParams): PolicyFormState {
   const count = Math.min(MAX_STEPS, numberIn(form, 'steps'))
   const steps = Array.from({ length: count }, (_, index) => ({
-    channels: new Set(form.getAll(`steps[${index}].channels`)),
+    integrations: new Set(form.getAll(`steps[${index}].channels`)),
     hours: Math.min(MAX_HOURS, numberIn(form, `steps[${index}].hours`)),
   }))
   const names = [...['name', 'match'], ...NUMBERS, ...SPANS.flatMap((name) => [name, `${name}_unit`])]
@@ -117,7 +120,7 @@ export function withStep({ values, steps }: PolicyFormState): PolicyFormState {
   if (steps.length >= MAX_STEPS) return { values, steps }
   const later: Step = { ...NEW_STEP, wait: 900, repeat: { every: 3600, times: null } }
   const added = { ...valuesOfStep(later, steps.length), [`steps[${steps.length}].whom`]: 'chosen' }
-  return { values: { ...values, ...added }, steps: [...steps, { channels: new Set(), hours: 0 }] }
+  return { values: { ...values, ...added }, steps: [...steps, { integrations: new Set(), hours: 0 }] }
 }
 
 const NEW_STEP: Step = { wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }
@@ -180,13 +183,13 @@ export function bodyOfState({ values, steps }: PolicyFormState): JsonObject {
   }
 }
 
-function bodyOfStep(values: Values, { channels, hours }: StepState, path: string): JsonObject {
+function bodyOfStep(values: Values, { integrations, hours }: StepState, path: string): JsonObject {
   const at = (name: string): string => values[`${path}.${name}`] ?? ''
   const repeats = at('repeat.every') !== '' || at('repeat.times') !== ''
   const times = Array.from({ length: hours }, (_, index) => `hours[${index}]`)
   return {
     wait: spanOf(at('wait'), at('wait_unit')),
-    channels: at('whom') === 'chosen' ? [...channels].join(',') : null,
+    channels: at('whom') === 'chosen' ? [...integrations].join(',') : null,
     severity: at('severity') || null,
     repeat: repeats
       ? { every: spanOf(at('repeat.every'), at('repeat.every_unit')), times: numberOf(at('repeat.times')) }

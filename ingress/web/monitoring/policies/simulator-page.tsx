@@ -128,7 +128,7 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
           <ol class="timeline">
             {messages.slice(0, SHOWN).map((message, index) => (
               <li key={index}>
-                <Exact at={message.at} /> {nameOf(message.channel)}: {simulatedLabel(message)}
+                <Exact at={message.at} /> {nameOf(message.integration)}: {simulatedLabel(message)}
               </li>
             ))}
           </ol>
@@ -143,8 +143,8 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
                 <Exact at={decision.at} /> {decisionText(decision)}
                 {decision.channels.length > 0 && (
                   <ul>
-                    {decision.channels.map((channel) => (
-                      <li key={channel.id}>{integrationText(channel, nameOf(channel.id), decision)}</li>
+                    {decision.channels.map((integration) => (
+                      <li key={integration.id}>{integrationText(integration, nameOf(integration.id), decision)}</li>
                     ))}
                   </ul>
                 )}

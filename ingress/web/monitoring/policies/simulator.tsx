@@ -124,7 +124,7 @@ async function show(
 ): Promise<void> {
   const { project } = workspace
   const { db } = context.deps
-  const [checks, policies, channels] = await Promise.all([
+  const [checks, policies, integrations] = await Promise.all([
     listShownChecks(db, project.id),
     policiesOf(db, [project.id]),
     listIntegrations(db, project.id),
@@ -139,7 +139,7 @@ async function show(
       requested={{ ...requested, check: known?.name || requested.check }}
       checks={checks}
       policies={policies}
-      names={new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))}
+      names={new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))}
       errors={errors}
       outcome={outcome}
     />,

@@ -8,14 +8,14 @@ interface Props {
   index: number
   state: PolicyFormState
   errors: ReadonlyMap<string, string>
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   action: string
 }
 
-export function StepFields({ index, state, errors, channels, action }: Props) {
+export function StepFields({ index, state, errors, integrations, action }: Props) {
   const { values, steps } = state
   const path = `steps[${index}]`
-  const chosen = steps[index]?.channels ?? new Set()
+  const chosen = steps[index]?.integrations ?? new Set()
   const shown = { values, errors }
   return (
     <fieldset id={`step-${index + 1}`}>
@@ -35,7 +35,7 @@ export function StepFields({ index, state, errors, channels, action }: Props) {
         index={index}
         isOwn={values[`${path}.whom`] !== 'chosen'}
         chosen={chosen}
-        channels={channels}
+        integrations={integrations}
         error={errors.get(`${path}.channels`)}
       />
       <Fields items={repetition(path)} {...shown} />
@@ -84,10 +84,10 @@ function Receivers(props: {
   index: number
   isOwn: boolean
   chosen: ReadonlySet<string>
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   error: string | undefined
 }) {
-  const { index, isOwn, chosen, channels, error } = props
+  const { index, isOwn, chosen, integrations, error } = props
   const path = `steps[${index}]`
   const errorId = `${path}.channels-error`
   return (
@@ -107,7 +107,7 @@ function Receivers(props: {
           { value: 'chosen', label: 'These' },
         ]}
       />
-      <IntegrationChoice name={`${path}.channels`} channels={channels} chosen={chosen} isDependent />
+      <IntegrationChoice name={`${path}.channels`} integrations={integrations} chosen={chosen} isDependent />
       {error !== undefined && (
         <p class="field-error" id={errorId}>
           {error}
@@ -117,7 +117,7 @@ function Receivers(props: {
   )
 }
 
-function Hours({ index, state, errors, action }: Omit<Props, 'channels'>) {
+function Hours({ index, state, errors, action }: Omit<Props, 'integrations'>) {
   const path = `steps[${index}]`
   const count = state.steps[index]?.hours ?? 0
   const rows = Array.from({ length: count }, (_, at) => `${path}.hours[${at}]`)

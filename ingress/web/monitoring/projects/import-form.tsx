@@ -102,8 +102,8 @@ function listed(names: readonly string[]): string {
 }
 
 /** `checks 0 created, 1 changed, 61 the same; integrations 0 created, 0 changed, 2 the same` */
-export function reportText({ checks, channels }: ImportReport): string {
+export function reportText({ checks, channels: integrations }: ImportReport): string {
   const counted = ({ create, update, unchanged }: ObjectChanges) =>
     `${create.length} created, ${update.length} changed, ${unchanged} the same`
-  return `checks ${counted(checks)}; integrations ${counted(channels)}`
+  return `checks ${counted(checks)}; integrations ${counted(integrations)}`
 }

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Plan, type Step, stepOffsets } from '#shared/monitoring/alerting/policy.ts'
 import { Scenario, SECOND, uuidOf } from '../alert-scenario.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
+import { chance, forAll, INTEGRATIONS, randomPlan } from '../random-plans.ts'
 
 test('1: late evaluations send every notification of a random plan exactly once', (t) => {
   const failure = forAll((random) => {
@@ -10,7 +10,11 @@ test('1: late evaluations send every notification of a random plan exactly once'
     const end = 1000 + below(5000)
     const late = () => below(60) * SECOND
     const notified = (lateness?: () => number) => {
-      const scenario = new Scenario({ plan, channels: Array(CHANNELS).fill({}), ...(lateness && { late: lateness }) })
+      const scenario = new Scenario({
+        plan,
+        channels: Array(INTEGRATIONS).fill({}),
+        ...(lateness && { late: lateness }),
+      })
       // The end is late enough for all notifications that are due before it.
       scenario.flip('down', 0).until(end)
       return scenario
@@ -21,12 +25,12 @@ test('1: late evaluations send every notification of a random plan exactly once'
     const expected = planned(plan.steps ?? [], end - first)
     const sent = new Set(exact.notifications.map(({ integrationId, what }) => `${integrationId} ${what}`))
     for (const line of expected) if (!sent.has(line)) return `${line} was not sent; ${exact.sent.join(', ')}`
-    const late60 = new Set(loose.messages.map(({ channel, step }) => `${channel} ${step}`))
+    const late60 = new Set(loose.messages.map(({ integration, step }) => `${integration} ${step}`))
     const missing = exact.messages.filter(
-      ({ at, channel, step }) => at < end - 120 * 60 && !late60.has(`${channel} ${step}`),
+      ({ at, integration, step }) => at < end - 120 * 60 && !late60.has(`${integration} ${step}`),
     )
     if (missing.length > 0) return `late evaluations leave out ${JSON.stringify(missing)}`
-    const keys = exact.messages.map(({ at, channel }) => `${at} ${channel}`)
+    const keys = exact.messages.map(({ at, integration }) => `${at} ${integration}`)
     if (new Set(keys).size !== keys.length) return `sent twice at once: ${exact.sent.join(', ')}`
     return null
   })
@@ -38,22 +42,22 @@ test('1: crashes at commits neither repeat nor lose notifications of a random pl
     const { below, pick } = chance(random)
     const plan = { ...randomPlan(random), flapping: null }
     const end = 1000 + below(5000)
-    const channels = Array(CHANNELS).fill({})
-    const exact = new Scenario({ plan, channels }).flip('down', 0).until(end)
+    const integrations = Array(INTEGRATIONS).fill({})
+    const exact = new Scenario({ plan, channels: integrations }).flip('down', 0).until(end)
     const crashes = () => ({ before: pick(0, 0, 1, 2, 3), after: below(3) === 0 })
-    const crashed = new Scenario({ plan, channels, crashes }).flip('down', 0).until(end)
+    const crashed = new Scenario({ plan, channels: integrations, crashes }).flip('down', 0).until(end)
     // A delay of at most nine seconds may merge two notifications, but never split one.
     if (crashed.messages.length > exact.messages.length)
       return `sent ${crashed.sent.join(', ')} instead of ${exact.sent.join(', ')}`
-    const keys = crashed.messages.map(({ at, channel }) => `${at} ${channel}`)
+    const keys = crashed.messages.map(({ at, integration }) => `${at} ${integration}`)
     if (new Set(keys).size !== keys.length) return `sent twice at once: ${crashed.sent.join(', ')}`
-    const sent = new Set(crashed.messages.map(({ channel, what }) => `${channel} ${what}`))
+    const sent = new Set(crashed.messages.map(({ integration, what }) => `${integration} ${what}`))
     const first = (plan.when?.down_for ?? 0) + 60
     for (const line of planned(plan.steps ?? [], end - first)) if (!sent.has(line)) return `${line} was not sent`
     crashed.flip('up', end + 60)
-    const recovered = crashed.messages.filter(({ what }) => what === 'recovery').map(({ channel }) => channel)
+    const recovered = crashed.messages.filter(({ what }) => what === 'recovery').map(({ integration }) => integration)
     const expected = [
-      ...new Set(crashed.messages.filter(({ what }) => what !== 'recovery').map(({ channel }) => channel)),
+      ...new Set(crashed.messages.filter(({ what }) => what !== 'recovery').map(({ integration }) => integration)),
     ]
     if (recovered.toSorted().join() !== expected.toSorted().join())
       return `recoveries to ${recovered.join()}, expected for ${expected.join()}`
@@ -76,12 +80,12 @@ function planned(steps: readonly Step[], seconds: number): string[] {
 test('2: every integration with an attempted down notification gets exactly one recovery', (t) => {
   const failure = forAll((random) => {
     const { below, pick } = chance(random)
-    const channels = Array.from({ length: CHANNELS }, () => ({ isOwn: below(4) > 0 }))
+    const integrations = Array.from({ length: INTEGRATIONS }, () => ({ isOwn: below(4) > 0 }))
     const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
     const scenario = new Scenario({
       plan: randomPlan(random),
       severity: pick('critical', 'critical', 'info'),
-      channels,
+      channels: integrations,
       outcome: () => pick(...outcomes),
       late: () => pick(0, 0, below(30), below(600)) * SECOND,
     })
@@ -116,17 +120,17 @@ function checkRecoveries(scenario: Scenario): string | null {
     if (incident.state !== 'resolved')
       return `an incident stays ${incident.state}, suppressed by ${incident.suppression}`
     const notifications = scenario.notifications.filter(({ incidentId }) => incidentId === incident.id)
-    for (const channel of new Set(notifications.map(({ integrationId }) => integrationId))) {
-      const ofChannel = notifications.filter(({ integrationId }) => integrationId === channel)
-      const isExpected = ofChannel.some(({ status, attempts }) => status === 'down' && attempts > 0)
-      const recoveries = ofChannel.filter(({ status }) => status === 'up').length
-      if (recoveries !== (isExpected ? 1 : 0)) return `integration ${channel}: ${recoveries} recoveries`
-      if (isExpected && ofChannel.at(-1)?.status !== 'up')
-        return `integration ${channel}: the last message is no recovery`
-      const isLeft = ofChannel.some(
+    for (const integration of new Set(notifications.map(({ integrationId }) => integrationId))) {
+      const ofIntegration = notifications.filter(({ integrationId }) => integrationId === integration)
+      const isExpected = ofIntegration.some(({ status, attempts }) => status === 'down' && attempts > 0)
+      const recoveries = ofIntegration.filter(({ status }) => status === 'up').length
+      if (recoveries !== (isExpected ? 1 : 0)) return `integration ${integration}: ${recoveries} recoveries`
+      if (isExpected && ofIntegration.at(-1)?.status !== 'up')
+        return `integration ${integration}: the last message is no recovery`
+      const isLeft = ofIntegration.some(
         ({ state, attempts, status }) => status === 'down' && state === 'pending' && attempts === 0,
       )
-      if (isLeft) return `integration ${channel}: an obsolete message is still pending`
+      if (isLeft) return `integration ${integration}: an obsolete message is still pending`
     }
   }
   return null
@@ -137,7 +141,7 @@ test('an acknowledged incident sends no further notifications under random plans
     const { below } = chance(random)
     const scenario = new Scenario({
       plan: { ...randomPlan(random), flapping: null },
-      channels: Array(CHANNELS).fill({}),
+      channels: Array(INTEGRATIONS).fill({}),
     })
     scenario.flip('down', 0).until(below(3000)).ack()
     const before = scenario.messages.length

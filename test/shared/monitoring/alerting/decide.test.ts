@@ -14,8 +14,8 @@ const step = (wait: number, rest: Partial<Step> = {}): Step => ({
 const when = { failures: 1, of: null, down_for: 0, successes: 1 }
 
 test('without a policy, every flip notifies all integrations directly', (t) => {
-  const channels = [{}, { ignores: { up: true, down: false } }, { isDisabled: true }]
-  const scenario = new Scenario({ plan: null, channels })
+  const integrations = [{}, { ignores: { up: true, down: false } }, { isDisabled: true }]
+  const scenario = new Scenario({ plan: null, channels: integrations })
   scenario.flip('down', 0).flip('up', 600)
   t.deepEqual(scenario.sent, ['0:1:down', '0:2:down', '600:1:up'])
   t.like(scenario.incidents[0], { state: 'resolved', resolution: 'recovered', isDirect: true, nextAt: null, flips: 2 })
@@ -41,7 +41,7 @@ test('sends step 2 without its wait if step 1 reached its SMS limit', (t) => {
   const scenario = new Scenario({
     plan: { steps },
     channels: [{}, {}, {}],
-    outcome: (channel) => (channel === 1 ? 'suppressed' : 'delivered'),
+    outcome: (integration) => (integration === 1 ? 'suppressed' : 'delivered'),
   })
   scenario.flip('down', 0).until(5000)
   t.deepEqual(scenario.sent, ['0:1:first', '1:2:first', '601:3:first'])
@@ -55,7 +55,7 @@ test('a skipped wait moves later steps but not repeats of the failed step', (t) 
     step(0, { channels: [uuidOf(1)], repeat: { every: 3600, times: null } }),
     step(900, { channels: [uuidOf(2)], repeat: { every: 3600, times: 1 } }),
   ]
-  const outcome = (channel: number) => (channel === 1 ? 'failed' : 'delivered')
+  const outcome = (integration: number) => (integration === 1 ? 'failed' : 'delivered')
   const scenario = new Scenario({ plan: { steps }, channels: [{}, {}], outcome })
   scenario.flip('down', 0).until(7000)
   t.deepEqual(scenario.sent, ['0:1:first', '1:2:first', '3600:1:repeat', '3601:2:repeat'])
@@ -168,8 +168,8 @@ test('a step outside its hours is skipped or delayed', (t) => {
 
 test('skips low severity, disabled, ignoring and deleted integrations with a reason', (t) => {
   const steps = [step(0, { severity: 'critical' }), step(60)]
-  const channels = [{}, { isDisabled: true }, { ignores: { up: false, down: true } }]
-  const scenario = new Scenario({ plan: { steps }, severity: 'warning', channels })
+  const integrations = [{}, { isDisabled: true }, { ignores: { up: false, down: true } }]
+  const scenario = new Scenario({ plan: { steps }, severity: 'warning', channels: integrations })
   scenario.flip('down', 0).until(60)
   t.like(scenario.decisions[0], { outcome: 'skipped', reason: 'BELOW_SEVERITY' })
   t.deepEqual(

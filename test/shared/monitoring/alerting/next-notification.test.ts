@@ -24,7 +24,7 @@ const open = {
 /** Returns seconds after noon, integrations and if it is a repeat. */
 function nextOf(plan: Plan, incident: Partial<Parameters<typeof nextNotification>[0]> = {}) {
   const next = nextNotification({ ...open, ...incident }, plan)
-  return next && [(next.at - NOON) / microsOfSeconds(1), next.channels, next.isRepeat]
+  return next && [(next.at - NOON) / microsOfSeconds(1), next.integrations, next.isRepeat]
 }
 
 test('the next notification is the earliest entry that was not sent', (t) => {

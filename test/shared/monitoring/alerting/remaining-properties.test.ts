@@ -3,7 +3,7 @@ import type { Suppression } from '#shared/monitoring/alerting/incident.ts'
 import { timesOf } from '#shared/monitoring/maintenance/window.ts'
 import { microsOfSeconds } from '#shared/time.ts'
 import { Scenario, START } from '../alert-scenario.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
+import { chance, forAll, INTEGRATIONS, randomPlan } from '../random-plans.ts'
 
 const HOUR = microsOfSeconds(3600)
 
@@ -54,7 +54,7 @@ test('5: clock changes do not move or shorten random recurring windows', (t) => 
 test('6: without a policy, each flip notifies each accepting integration once in order', (t) => {
   const failure = forAll((random) => {
     const { below } = chance(random)
-    const channels = Array.from({ length: 1 + below(4) }, () => ({
+    const integrations = Array.from({ length: 1 + below(4) }, () => ({
       isOwn: below(4) > 0,
       isDisabled: below(4) === 0,
       ignores: { up: below(3) === 0, down: below(3) === 0 },
@@ -62,20 +62,24 @@ test('6: without a policy, each flip notifies each accepting integration once in
       isOverReserve: below(2) === 0,
     }))
     const outcomes = ['delivered', 'failed', 'suppressed', 'pending'] as const
-    const scenario = new Scenario({ plan: null, channels, outcome: () => outcomes[below(4)] ?? 'pending' })
+    const scenario = new Scenario({
+      plan: null,
+      channels: integrations,
+      outcome: () => outcomes[below(4)] ?? 'pending',
+    })
     const expected: string[] = []
     let at = 0
     for (let flips = below(8), n = 0; n < flips; n++) {
       at += 1 + below(5000)
       const to = n % 2 === 0 ? 'down' : 'up'
       scenario.flip(to, at)
-      const notified = channels.map((it, index) => ({ ...it, id: index + 1 }))
+      const notified = integrations.map((it, index) => ({ ...it, id: index + 1 }))
       for (const { id, isOwn, isDisabled, ignores } of notified)
         if (isOwn && !isDisabled && !ignores[to]) expected.push(`${id}:${to}`)
       for (let count = below(3); count > 0; count--) scenario.evaluate(null)
     }
     scenario.until(at + 100_000)
-    const sent = scenario.messages.map(({ channel, what }) => `${channel}:${what}`)
+    const sent = scenario.messages.map(({ integration, what }) => `${integration}:${what}`)
     return sent.join() === expected.join() ? null : `sent ${sent.join(', ')} instead of ${expected.join(', ')}`
   })
   t.is(failure, null)
@@ -90,7 +94,7 @@ test('7: crashes before or after commits cause no duplicates and no missing reco
     const gate = reason && { reason, since, until: since + microsOfSeconds(1 + below(3000)) }
     const scenario = new Scenario({
       plan: { ...randomPlan(random), when: { failures: 1, of: null, down_for: pick(0, 45), successes: 1 + below(2) } },
-      channels: Array(CHANNELS).fill({}),
+      channels: Array(INTEGRATIONS).fill({}),
       outcome: () => pick(...outcomes),
       gates: () => (gate ? [gate] : []),
       late: () => pick(0, 0, below(30), below(600)) * microsOfSeconds(1),
@@ -120,12 +124,12 @@ function onceEach({ notifications, incidents }: Scenario): string | null {
   if (twice !== undefined) return `sent twice: ${twice}`
   for (const { id, resolvedAt } of incidents) {
     const ofIncident = notifications.filter(({ incidentId }) => incidentId === id)
-    for (const channel of new Set(ofIncident.map(({ integrationId }) => integrationId))) {
-      const notified = ofIncident.filter(({ integrationId }) => integrationId === channel)
+    for (const integration of new Set(ofIncident.map(({ integrationId }) => integrationId))) {
+      const notified = ofIncident.filter(({ integrationId }) => integrationId === integration)
       const isExpected =
         resolvedAt !== null && notified.some(({ status, attempts }) => status === 'down' && attempts > 0)
       const recoveries = notified.filter(({ status }) => status === 'up').length
-      if (recoveries !== (isExpected ? 1 : 0)) return `integration ${channel}: ${recoveries} recoveries`
+      if (recoveries !== (isExpected ? 1 : 0)) return `integration ${integration}: ${recoveries} recoveries`
     }
   }
   return null

@@ -28,7 +28,7 @@ const cases: ErrorCase[] = JSON.parse(readFileSync(vectors, 'utf8'))
 const rules = { isValidSchedule, resolveTimeZone }
 const v3 = { slugFromName: false }
 
-const CHANNELS = [
+const INTEGRATIONS = [
   { id: '5b6d2fa6-3a5c-4d1c-9e51-0ad1b5a1f6c1', name: 'Alerts' },
   { id: '0f7f7d3e-1c2a-4b43-8d8f-0a4e7f6d1a02', name: 'dup' },
   { id: '3d9c1c56-9f53-4f55-8a0a-0e3f2b7c9d03', name: 'dup' },
@@ -41,8 +41,8 @@ function refusal(raw: Uint8Array): string | null {
   if (!parsed.ok) return parsed.error
   const result = parseCheckSpec(parsed.body, rules)
   if (!result.ok) return result.error
-  const channels = resolveIntegrations(result.spec.channels ?? '', CHANNELS)
-  return channels.ok ? null : channels.error
+  const integrations = resolveIntegrations(result.spec.channels ?? '', INTEGRATIONS)
+  return integrations.ok ? null : integrations.error
 }
 
 function bytesOf({ rawBody, body }: ErrorCase): Buffer {
@@ -235,10 +235,10 @@ test('unique needs every named field in the body', (t) => {
 })
 
 test('channels are ids or names, once each', (t) => {
-  const [alerts, ...others] = CHANNELS.map((channel) => channel.id)
-  t.deepEqual(resolveIntegrations(`Alerts,${alerts}`, CHANNELS), { ok: true, ids: [alerts] })
-  t.deepEqual(resolveIntegrations('*', CHANNELS), { ok: true, ids: [alerts, ...others] })
-  t.deepEqual(resolveIntegrations('', CHANNELS), { ok: true, ids: [] })
+  const [alerts, ...others] = INTEGRATIONS.map((integration) => integration.id)
+  t.deepEqual(resolveIntegrations(`Alerts,${alerts}`, INTEGRATIONS), { ok: true, ids: [alerts] })
+  t.deepEqual(resolveIntegrations('*', INTEGRATIONS), { ok: true, ids: [alerts, ...others] })
+  t.deepEqual(resolveIntegrations('', INTEGRATIONS), { ok: true, ids: [] })
   const impostor = { id: 'x', name: alerts ?? '' }
-  t.false(resolveIntegrations(impostor.name, [...CHANNELS, impostor]).ok)
+  t.false(resolveIntegrations(impostor.name, [...INTEGRATIONS, impostor]).ok)
 })

@@ -20,9 +20,9 @@ function received(value: object) {
 
 test('an answer of Healthchecks becomes checks, integrations and notes', (t) => {
   const { answers, expected, refused } = healthchecks
-  const [checks, channels, badges] = [answers.checks, answers.channels, answers.badges].map(received)
-  if (!checks || !channels || !badges) throw new Error('three answers')
-  const imported = fromHealthchecks({ checks, channels, badges })
+  const [checks, integrations, badges] = [answers.checks, answers.channels, answers.badges].map(received)
+  if (!checks || !integrations || !badges) throw new Error('three answers')
+  const imported = fromHealthchecks({ checks, channels: integrations, badges })
   t.is(imported.checks.length, expected.checks.length)
   for (const [index, check] of expected.checks.entries()) t.like(imported.checks[index], { ...check, uuid: check.key })
   t.deepEqual(imported.integrations, expected.integrations)
@@ -32,7 +32,7 @@ test('an answer of Healthchecks becomes checks, integrations and notes', (t) => 
   )
   t.deepEqual(imported.toDo, expected.toDo)
   for (const { checks: wrong, error } of refused) {
-    t.throws(() => fromHealthchecks({ checks: received(wrong), channels, badges }), { message: error })
+    t.throws(() => fromHealthchecks({ checks: received(wrong), channels: integrations, badges }), { message: error })
   }
 })
 

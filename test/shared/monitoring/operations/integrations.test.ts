@@ -30,10 +30,10 @@ test('requests the consent of an e-mail recipient, except for the operator', asy
   const trusted = await createIntegration(db, operator, mail(project, 'a@example.org'), { ...app.deps, outbox: null })
   const requested = await createIntegration(db, agent, mail(project, 'b@example.org'), app.deps)
   t.deepEqual([trusted.isEmailVerified, requested.isEmailVerified], [true, false])
-  const elsewhere = { project, channel: trusted, config: { value: 'c@example.org' } }
+  const elsewhere = { project, integration: trusted, config: { value: 'c@example.org' } }
   t.deepEqual(await updateIntegration(db, agent, elsewhere, app.deps), { isRefreshing: true })
-  await requestVerificationAgain(agent, { project, channel: requested }, app.deps)
-  await t.throwsAsync(requestVerificationAgain(agent, { project, channel: trusted }, app.deps), {
+  await requestVerificationAgain(agent, { project, integration: requested }, app.deps)
+  await t.throwsAsync(requestVerificationAgain(agent, { project, integration: trusted }, app.deps), {
     instanceOf: NotFoundError,
   })
   t.deepEqual(await actions(project.organisationId), [
@@ -48,13 +48,13 @@ test('enabling and disabling are audited, and a second deletion fails', async (t
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const deps = { ...app.deps, outbox: null }
-  const channel = await createIntegration(db, operator, mail(project, 'a@example.org'), deps)
-  await updateIntegration(db, operator, { project, channel, disabled: true }, deps)
-  t.truthy((await findIntegration(db, project.id, channel.uuid))?.disabledAt)
-  await updateIntegration(db, operator, { project, channel, disabled: false }, deps)
-  t.is((await findIntegration(db, project.id, channel.uuid))?.disabledAt, null)
-  await deleteIntegration(db, operator, { project, channel })
-  await t.throwsAsync(deleteIntegration(db, operator, { project, channel }), {
+  const integration = await createIntegration(db, operator, mail(project, 'a@example.org'), deps)
+  await updateIntegration(db, operator, { project, integration, disabled: true }, deps)
+  t.truthy((await findIntegration(db, project.id, integration.uuid))?.disabledAt)
+  await updateIntegration(db, operator, { project, integration, disabled: false }, deps)
+  t.is((await findIntegration(db, project.id, integration.uuid))?.disabledAt, null)
+  await deleteIntegration(db, operator, { project, integration })
+  await t.throwsAsync(deleteIntegration(db, operator, { project, integration }), {
     instanceOf: NotFoundError,
     message: 'The integration does not exist any more.',
   })
@@ -74,8 +74,8 @@ for (const [change, message] of [
   test(`${JSON.stringify(change)} of an integration is refused: ${message}`, async (t) => {
     const { project } = await addProject(app.deps)
     const deps = { ...app.deps, outbox: null }
-    const channel = await createIntegration(app.deps.db, operator, mail(project, 'a@example.org'), deps)
-    await t.throwsAsync(updateIntegration(app.deps.db, operator, { project, channel, ...change }, deps), {
+    const integration = await createIntegration(app.deps.db, operator, mail(project, 'a@example.org'), deps)
+    await t.throwsAsync(updateIntegration(app.deps.db, operator, { project, integration, ...change }, deps), {
       instanceOf: ValidationError,
       message,
     })

@@ -5,7 +5,7 @@ import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { Simulation } from '#shared/monitoring/simulation/simulation.ts'
 import type { Played } from '#shared/monitoring/simulation/virtual-check.ts'
 import { Scenario, SECOND, START, uuidOf } from '../alert-scenario.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
+import { chance, forAll, INTEGRATIONS, randomPlan } from '../random-plans.ts'
 
 const LENGTH = 20_000
 
@@ -13,8 +13,8 @@ test('property 5: the simulator sends the same messages as decide in random scen
   const failure = forAll((random) => {
     const { below } = chance(random)
     const plan = randomPlan(random)
-    const channels = Array.from({ length: CHANNELS }, (_, index) => ({ isOwn: index !== 1 }))
-    const scenario = new Scenario({ plan, channels, severity: 'warning' })
+    const integrations = Array.from({ length: INTEGRATIONS }, (_, index) => ({ isOwn: index !== 1 }))
+    const scenario = new Scenario({ plan, channels: integrations, severity: 'warning' })
     const ping = (kind: 'success' | 'fail', seconds: number): Played => ({
       kind,
       at: START + seconds * SECOND,
@@ -43,7 +43,7 @@ test('property 5: the simulator sends the same messages as decide in random scen
       shard: 1n,
       policy: { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...plan } },
       severity: 'warning',
-      channels: channels.map((one, index) => ({
+      integrations: integrations.map((one, index) => ({
         ...known,
         ...one,
         id: index + 1,
@@ -60,8 +60,8 @@ test('property 5: the simulator sends the same messages as decide in random scen
     while (simulation.step());
     const simulated = simulation
       .result()
-      .messages.map(({ at, channel, what }) => `${(at - START) / SECOND} ${channel} ${what}`)
-    const notified = scenario.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
+      .messages.map(({ at, integration, what }) => `${(at - START) / SECOND} ${integration} ${what}`)
+    const notified = scenario.messages.map(({ at, integration, what }) => `${at} ${uuidOf(integration)} ${what}`)
     const first = notified.findIndex((message, index) => message !== simulated[index])
     if (first === -1 && notified.length === simulated.length) return null
     return `sent ${notified.length}, simulated ${simulated.length}; from ${first}: ${notified[first]}, ${simulated[first]}`

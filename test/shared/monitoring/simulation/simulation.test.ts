@@ -54,7 +54,7 @@ function simulate(played: Played[], input: Settings & Partial<Omit<SimulationInp
   const settings = applySpec(null, { ...spec, graceSeconds: grace }, { slugFromName: false })
   const uuid = '00000000-0000-4000-8000-0000000000aa'
   const requested = { id: 1, uuid, name: 'web', tags: '', settings, integrationIds: [], rules }
-  const channel = { uuid: 'chat', isOwn: true, isDisabled: false, ignores: { up: false, down: false } }
+  const integration = { uuid: 'chat', isOwn: true, isDisabled: false, ignores: { up: false, down: false } }
   const simulation = new Simulation({
     check: { ...freshCheck(requested), uuid, tags: [] },
     played,
@@ -64,7 +64,7 @@ function simulate(played: Played[], input: Settings & Partial<Omit<SimulationInp
     shard: 1n,
     policy: plan && { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...plan } },
     severity: 'critical',
-    channels: [{ id: 1, ...channel, keepsRecord: false, isReader: true, isOverReserve: false }],
+    integrations: [{ id: 1, ...integration, keepsRecord: false, isReader: true, isOverReserve: false }],
     windows: [],
     parents: null,
     crowd: [],
@@ -210,7 +210,7 @@ test('simulates recorded flips by the plan', (t) => {
 
 test('lists the assumptions about delivery, acknowledgement and escalation', (t) => {
   const detail = { step: 0, repeat: 0, reason: 'FIRST', dueAt: 0 } as const
-  const first = { at: 0, channel: '', what: 'first', status: 'down', detail, size: 1 } as const
+  const first = { at: 0, integration: '', what: 'first', status: 'down', detail, size: 1 } as const
   const [one] = IMPLICIT_PLAN.steps
   const steps = one ? [one, { ...one, wait: 900 }] : []
   t.deepEqual(assumptionsOf({ messages: [] }, IMPLICIT_PLAN), [])
