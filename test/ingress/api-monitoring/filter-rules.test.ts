@@ -55,7 +55,8 @@ test('classifies a ping by one member of its JSON body', async (t) => {
 
 test('applies the keyword filters to simulated events with a body', async (t) => {
   const { uuid, post } = await filtered(KEYWORDS, { filter_json: '/status' })
-  const at = (minutes: number) => toIsoSeconds((Math.floor(Date.now() / 1000) - 7_200 + minutes * 60) * 1_000_000)
+  const start = Math.floor(Date.now() / 1000) - 7_200
+  const at = (minutes: number) => toIsoSeconds((start + minutes * 60) * 1_000_000)
   const events = [
     { at: at(0), kind: 'success' },
     { at: at(1), kind: 'success', body: '{"status":"firing"}' },
