@@ -1,5 +1,5 @@
 import { kybRequested } from '#shared/contracts/worker-messages.ts'
-import { answerHashes, type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
+import { answerHashes, type BusinessAnswers, businessChecks, foreignEntryOf } from '#shared/risk/businesses/checks.ts'
 import { panOf } from '#shared/risk/businesses/entity.ts'
 import { type LeiRequest, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
 import type { VerificationRequest } from '#shared/risk/businesses/requests.ts'
@@ -27,7 +27,10 @@ export const kybVerifier: Worker = {
         cin === undefined || pan === undefined ? null : set.companyMaster.fetch(context, { pan, cin }),
         lei !== undefined || cin !== undefined ? set.leiRecords.fetch(context, leiQuery({ lei, cin })) : null,
       ])
-      return { taxpayer, company, lei: leiRecords }
+      // Only an LEI identifies one record; a number of an Indian company may find several.
+      const entry = lei === undefined ? null : foreignEntryOf(leiRecords?.data?.[0])
+      const registerCompany = entry && (await set.registryCompanies.fetch(context, entry))
+      return { taxpayer, company, lei: leiRecords, registerCompany }
     }
 
     const verify = async (job: OpenJob) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RegistryCompanyAnswer } from '#shared/risk/registries/http/groups.ts'
+import { RegistryCompanyAnswer } from '#shared/risk/registries/http/registry-companies.ts'
 import { type Adapter, type Answer, envelopeAnswer, type Question } from '../adapter.ts'
 import { callProvider, createLimits, type Provider, type Work } from '../calls.ts'
 import { filled, incomplete, keyedHash, notEntitled, notFound, parsed, parseJson, unparseable } from '../rules.ts'
@@ -22,11 +22,13 @@ const SHARES = new Map([
 ])
 
 const text = z.string()
+// An address may have more members, such as a post-office box, which the hash leaves out.
+const addressMembers = Object.fromEntries(ADDRESS.map((member) => [member, text.optional()]))
 const profile = z.object({
   company_name: filled,
   company_number: filled,
   company_status: filled,
-  registered_office_address: z.partialRecord(z.enum(ADDRESS), text).optional(),
+  registered_office_address: z.object(addressMembers).optional(),
 })
 const officer = z.object({
   officer_role: text,
@@ -82,6 +84,11 @@ export function createCompaniesHouse(settings: CompaniesHouseSettings, hashKey: 
     const office = company.registered_office_address
     const address = office ? ADDRESS.flatMap((member) => office[member] ?? []).join(', ') : null
     const addressHash = keyedHash(hashKey, 'address', address)
+    const directorIds = officers.filter(isDirector).map(officerId)
+    const notCompared = ['HOLDING', 'BANK_ACCOUNT', 'PHONE', 'EMAIL']
+    // Partnerships have members and no directors, so that an empty list would claim too much.
+    if (directorIds.length === 0) notCompared.push('DIRECTOR')
+    if (addressHash === null) notCompared.push('ADDRESS')
     return envelopeAnswer(RegistryCompanyAnswer, work, {
       asOf: null,
       consent: null,
@@ -90,10 +97,10 @@ export function createCompaniesHouse(settings: CompaniesHouseSettings, hashKey: 
         companyNumber: number,
         legalName: company.company_name,
         status: company.company_status.toUpperCase().replaceAll('-', '_'),
-        directorIds: officers.filter(isDirector).map(officerId),
+        directorIds,
         heldBy: controllers === null ? null : controllers.flatMap(holderOf),
         addressHash,
-        notCompared: ['HOLDING', 'BANK_ACCOUNT', 'PHONE', 'EMAIL', ...(addressHash === null ? ['ADDRESS'] : [])],
+        notCompared,
       },
     })
   }

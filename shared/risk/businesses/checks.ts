@@ -1,6 +1,12 @@
 import { panOfGstin } from '../identifiers/gstin.ts'
 import type { RegistryResult } from '../registries/connector.ts'
-import type { CompanyMaster, LeiRecord, TaxpayerStatus } from '../registries/registry-data.ts'
+import type {
+  CompanyMaster,
+  LeiRecord,
+  RegistryCompany,
+  RegistryCompanyQuery,
+  TaxpayerStatus,
+} from '../registries/registry-data.ts'
 import { nameSimilarity } from './entity.ts'
 import type { VerificationRequest } from './requests.ts'
 
@@ -16,6 +22,8 @@ export interface BusinessAnswers {
   taxpayer: RegistryResult<TaxpayerStatus> | null
   company: RegistryResult<CompanyMaster> | null
   lei: RegistryResult<LeiRecord[]> | null
+  /** of the register outside India that the LEI record names */
+  registerCompany: RegistryResult<RegistryCompany> | null
 }
 
 const REGISTERS: Readonly<Record<string, keyof BusinessAnswers>> = {
@@ -25,6 +33,8 @@ const REGISTERS: Readonly<Record<string, keyof BusinessAnswers>> = {
   'cin.legalName': 'company',
   lei: 'lei',
   'lei.registeredAs': 'lei',
+  'register.status': 'registerCompany',
+  'register.legalName': 'registerCompany',
 }
 
 /** By the key of each finding; null without a response. */
@@ -45,9 +55,16 @@ export function answerHashes(
 /** Threshold for equal names (docs/spec/evidence-families.md#business-checks). */
 const MATCH_PERMILLE = 850
 
+/** Returns the entry of a foreign register that an LEI record names; null for an Indian company or without an entry. */
+export function foreignEntryOf(record: LeiRecord | undefined): RegistryCompanyQuery | null {
+  const { jurisdiction, registeredAt, registeredAs } = record ?? {}
+  if (!jurisdiction || !registeredAt || !registeredAs || /^IN\b/.test(jurisdiction)) return null
+  return /^RA[0-9]{6}$/.test(registeredAt) ? { authority: registeredAt, number: registeredAs } : null
+}
+
 /** Fixed order; omits registers that were not queried. */
 export function businessChecks(request: VerificationRequest, answers: BusinessAnswers): BusinessCheck[] {
-  const { taxpayer, company } = answers
+  const { taxpayer, company, registerCompany } = answers
   return [
     ...(taxpayer ? [statusCheck('gstin.status', taxpayer, (data) => data.status, registered(taxpayer))] : []),
     ...(taxpayer && request.legalName !== undefined ? [nameCheck('gstin.legalName', taxpayer, request.legalName)] : []),
@@ -56,6 +73,7 @@ export function businessChecks(request: VerificationRequest, answers: BusinessAn
     ...(request.llpin !== undefined ? [formCheck('llpin.form')] : []),
     ...(request.udyam !== undefined ? [formCheck('udyam.form')] : []),
     ...(answers.lei ? leiChecks(request, answers.lei) : []),
+    ...(registerCompany ? registerChecks(request.legalName, registerCompany) : []),
     ...agreement(request, company),
   ]
 }
@@ -108,6 +126,11 @@ function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecor
   if (record.registeredAs === null) return [found, missing('lei.registeredAs', 'NOT_FOUND')]
   const result = record.registeredAs === request.cin ? 'MATCH' : 'MISMATCH'
   return [found, { key: 'lei.registeredAs', tier: answer.tier, result, detail: result.toLowerCase() }]
+}
+
+function registerChecks(legalName: string | undefined, company: RegistryResult<RegistryCompany>): BusinessCheck[] {
+  const status = statusCheck('register.status', company, (data) => data.status, 'active')
+  return [status, ...(legalName === undefined ? [] : [nameCheck('register.legalName', company, legalName)])]
 }
 
 /** Compares the PAN inside the GSTIN with the PAN, and the company number of the PAN with the CIN. */

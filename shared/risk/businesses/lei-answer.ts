@@ -46,6 +46,6 @@ export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord
     const missingReason = result.missingReason ?? 'NOT_FOUND'
     return { ...none, nextRenewalDate: null, matchBasis, similarityPermille: null, missingReason, observedAt }
   }
-  const { jurisdiction: _where, ...record } = best.record
+  const { jurisdiction: _where, registeredAt: _register, ...record } = best.record
   return { ...record, matchBasis, similarityPermille: best.permille, missingReason: null, observedAt }
 }

@@ -4,8 +4,9 @@ import { AccountsAnswer } from './http/accounts.ts'
 import { CompanyAnswer, PersonAnswer, PersonSearchBody } from './http/companies.ts'
 import { ExportCertificateAnswer, ExporterCodeAnswer, ShippingBillAnswer } from './http/foreign-trade.ts'
 import { GatewayProblem } from './http/gateway.ts'
-import { GroupAnswer, RegistryCompanyAnswer } from './http/groups.ts'
+import { GroupAnswer } from './http/groups.ts'
 import { InvoiceActionAnswer } from './http/invoice-actions.ts'
+import { RegistryCompanyAnswer } from './http/registry-companies.ts'
 import { SecuritySearchAnswer, SecuritySearchBody } from './http/security-interests.ts'
 import { OutwardSuppliesAnswer, ProvidentFundAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
 import { TradeReturnsAnswer } from './http/trade-returns.ts'
@@ -165,7 +166,7 @@ const operations: Operation[] = [
     id: 'getRegistryCompany',
     summary: 'A company of a register outside India',
     description:
-      '`authority` is the code of the register in the list of registration authorities of GLEIF. `heldBy` are corporate holders; null if the register has none on record. No pack queries it yet.',
+      '`authority` is the code of the register in the list of registration authorities of GLEIF. `heldBy` are corporate holders; null if the register has none on record. A verification by LEI queries it.',
     pathParameters: ['authority', 'number'],
     answer: RegistryCompanyAnswer,
   },

@@ -82,6 +82,23 @@ export interface CompanyMaster {
   notCompared?: readonly ('DIRECTOR' | 'HOLDING' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL')[] | undefined
 }
 
+/** The register by its code in the list of GLEIF, and the company's number there. */
+export interface RegistryCompanyQuery {
+  authority: string
+  number: string
+}
+
+/** A company of a register outside India. */
+export interface RegistryCompany {
+  authority: string
+  companyNumber: string
+  legalName: string
+  status: string
+  directorIds: readonly string[]
+  /** corporate holders; null if the register has none on record */
+  heldBy: readonly { authority: string | null; companyNumber: string | null; minBasisPoints: number }[] | null
+}
+
 /** Accounting parents by legal entity identifier; null if the register has none. */
 export interface CompanyGroup {
   lei: string
@@ -155,6 +172,8 @@ export interface LeiRecord {
   jurisdiction: string | null
   entityStatus: string
   registrationStatus: string
+  /** code of the business register in the list of GLEIF */
+  registeredAt: string | null
   registeredAs: string | null
   nextRenewalDate: string | null
 }

@@ -8,6 +8,7 @@ import { GatewayConfig } from './http/gateway.ts'
 import { createGroups } from './http/groups.ts'
 import { createInvoiceActions } from './http/invoice-actions.ts'
 import { createLeiRecords, LeiConfig, type LeiQuery } from './http/lei-records.ts'
+import { createRegistryCompanies } from './http/registry-companies.ts'
 import { createSecurityInterests } from './http/security-interests.ts'
 import { createOutwardSupplies, createProvidentFund, createTaxpayerStatus } from './http/taxpayers.ts'
 import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns.ts'
@@ -25,6 +26,8 @@ import type {
   PersonQuery,
   PersonRecord,
   ProvidentFund,
+  RegistryCompany,
+  RegistryCompanyQuery,
   SecuritySearch,
   SecuritySearchType,
   ShippingBill,
@@ -40,6 +43,7 @@ export interface RegistrySet {
   taxpayerStatus: Registry<{ gstin: string }, TaxpayerStatus>
   companyMaster: Registry<CompanyQuery, CompanyMaster>
   groups: Registry<{ cin: string }, CompanyGroup>
+  registryCompanies: Registry<RegistryCompanyQuery, RegistryCompany>
   providentFund: Registry<{ pan: string }, ProvidentFund>
   securityInterests: Registry<{ pan: string; searchType: SecuritySearchType }, SecuritySearch>
   accounts: Registry<AccountsInput, AccountData>
@@ -56,6 +60,7 @@ export const RegistryConfig = z.strictObject({
   taxpayers: GatewayConfig.optional(),
   companies: GatewayConfig.optional(),
   groups: GatewayConfig.optional(),
+  registryCompanies: GatewayConfig.optional(),
   providentFund: GatewayConfig.optional(),
   securityInterests: GatewayConfig.optional(),
   accounts: GatewayConfig.optional(),
@@ -73,7 +78,7 @@ export function createRegistrySet(
   config: RegistryConfig,
   deps: RegistryDeps,
   breakers: Breakers,
-  sources: { securityInterests?: string; accounts?: string; lei?: string } = {},
+  sources: { securityInterests?: string; accounts?: string; lei?: string; registryCompanies?: string } = {},
 ): RegistrySet {
   const { taxReturns, taxpayers, companies, providentFund, securityInterests, accounts, lei, persons } = config
   const { exporterCodes, exportCertificates, shippingBills } = config
@@ -91,6 +96,12 @@ export function createRegistrySet(
     taxpayerStatus: connector('taxpayer-status', taxpayers, createTaxpayerStatus),
     companyMaster: connector('company-master', companies, createCompanyMaster),
     groups: connector('groups', config.groups, createGroups),
+    registryCompanies: connector(
+      'registry-companies',
+      config.registryCompanies,
+      createRegistryCompanies,
+      sources.registryCompanies,
+    ),
     providentFund: connector('provident-fund', providentFund, createProvidentFund),
     securityInterests: connector(
       'security-interests',

@@ -91,6 +91,15 @@ test('one identifier gives no line about registers that were not queried', async
   t.deepEqual(await keysOf({ cin: 'U62099TS2024PTC000001' }), ['lei', 'lei.registeredAs'])
 })
 
+test('the LEI of a company outside India leads to its register', async (t) => {
+  const made = await verify({ lei: '9999SGNLGBDEMO000198', legalName: 'Synthetic Widgets Ltd' })
+  t.deepEqual(resultsOf(made), {
+    lei: 'MATCH: registration ISSUED',
+    'register.status': 'MATCH: active',
+    'register.legalName': 'MATCH: similarity 1000 of 1000',
+  })
+})
+
 const scenarios: [string, string, RegExp][] = [
   ['12', 'gstin.status', /^MISSING: CONSENT_REVOKED/],
   ['03', 'gstin.status', /^MISSING: TIMEOUT/],

@@ -3,10 +3,8 @@ import type { Breakers } from '../breaker.ts'
 import type { Registry, RegistryDeps } from '../connector.ts'
 import type { CompanyGroup } from '../registry-data.ts'
 import { createRegistry } from '../runner.ts'
-import { NOT_COMPARED } from './companies.ts'
 import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope } from './gateway.ts'
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const parent = z.object({
   lei: z.string(),
   registeredAt: z.string().nullable(),
@@ -53,25 +51,3 @@ export function createGroups(
     breakers,
   )
 }
-
-/** A company of a register outside India, by the GLEIF code of the register. No connector queries it yet. */
-export const RegistryCompanyAnswer = envelope(
-  z.object({
-    authority: z.string().regex(/^RA[0-9]{6}$/),
-    companyNumber: z.string().min(1),
-    legalName: z.string().min(1),
-    status: z.string().min(1),
-    directorIds: z.array(z.string()),
-    heldBy: z
-      .array(
-        z.object({
-          authority: z.string().nullable(),
-          companyNumber: z.string().nullable(),
-          minBasisPoints: z.int().min(0).max(10_000),
-        }),
-      )
-      .nullable(),
-    addressHash: hash.nullable(),
-    notCompared: z.array(z.enum(NOT_COMPARED)),
-  }),
-)

@@ -17,6 +17,7 @@ const record = z.object({
     lei: z.string(),
     entity: z.object({
       legalName: z.object({ name: z.string() }),
+      registeredAt: z.object({ id: z.string().nullish() }).nullish(),
       registeredAs: z.string().nullish(),
       jurisdiction: z.string().nullish(),
       status: z.string(),
@@ -80,6 +81,7 @@ function recordOf({ attributes: { lei, entity, registration } }: z.output<typeof
     jurisdiction: entity.jurisdiction ?? null,
     entityStatus: entity.status,
     registrationStatus: registration.status,
+    registeredAt: entity.registeredAt?.id ?? null,
     registeredAs: entity.registeredAs ?? null,
     nextRenewalDate: registration.nextRenewalDate ?? null,
   }

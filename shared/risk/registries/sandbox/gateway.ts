@@ -22,7 +22,7 @@ import {
   tradeAnswer,
 } from './answers.ts'
 import { foreignTradeAnswer, isForeignTrade } from './foreign-trade.ts'
-import { leiAnswer } from './lei.ts'
+import { leiAnswer, registryCompanyAnswer } from './lei.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
 // Reserved by RFC 2606, so a request could not reach any server.
@@ -99,6 +99,9 @@ function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
   }
   if (url.pathname === '/returns/outward-supplies') {
     return queryOf([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)
+  }
+  if (url.pathname.startsWith('/registry-companies/')) {
+    return queryOf([], () => registryCompanyAnswer(world.seed, url, world.business))
   }
   const pan = query('pan')
   if (url.pathname === '/companies') return queryOf([pan], () => companyAnswer(world, pan))

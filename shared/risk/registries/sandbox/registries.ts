@@ -30,6 +30,7 @@ export function createSandboxRegistries(
       securityInterests: gateway,
       accounts: gateway,
       lei: gateway,
+      registryCompanies: gateway,
       exporterCodes: gateway,
       exportCertificates: gateway,
       shippingBills: gateway,
@@ -37,7 +38,7 @@ export function createSandboxRegistries(
     },
     { ...deps, http },
     createBreakers(),
-    { securityInterests: 'DEMO', accounts: 'DEMO', lei: 'DEMO' },
+    { securityInterests: 'DEMO', accounts: 'DEMO', lei: 'DEMO', registryCompanies: 'DEMO' },
   )
 }
 

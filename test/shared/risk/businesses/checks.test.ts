@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
+import { type BusinessAnswers, businessChecks, foreignEntryOf } from '#shared/risk/businesses/checks.ts'
 import { leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
 import { VerificationBody } from '#shared/risk/businesses/requests.ts'
 import type { MissingReason, RegistryResult } from '#shared/risk/registries/connector.ts'
@@ -52,6 +52,7 @@ const lei = (more: Partial<LeiRecord> = {}): LeiRecord => ({
   jurisdiction: 'IN',
   entityStatus: 'ACTIVE',
   registrationStatus: 'ISSUED',
+  registeredAt: 'RA000394',
   registeredAs: CIN,
   nextRenewalDate: null,
   ...more,
@@ -59,9 +60,10 @@ const lei = (more: Partial<LeiRecord> = {}): LeiRecord => ({
 
 /** Returns each finding as key, result, tier and detail. */
 const found = (request: object, answers: Partial<BusinessAnswers>) =>
-  businessChecks(VerificationBody.parse(request), { taxpayer: null, company: null, lei: null, ...answers }).map(
-    ({ key, result, tier, detail }) => `${key} ${result} ${tier} ${detail}`,
-  )
+  businessChecks(VerificationBody.parse(request), {
+    ...{ taxpayer: null, company: null, lei: null, registerCompany: null },
+    ...answers,
+  }).map(({ key, result, tier, detail }) => `${key} ${result} ${tier} ${detail}`)
 
 test('names match from a similarity of 850 of 1000', (t) => {
   const gstin = '29AAACR5678D1Z5'
@@ -140,6 +142,33 @@ test('a lapsed LEI is reported, and its registration is compared with the compan
     'lei.registeredAs MISMATCH REGISTRY_VERIFIED mismatch',
   ])
   t.deepEqual(lines(lei({ registeredAs: null }))[1], 'lei.registeredAs MISSING MISSING NOT_FOUND')
+})
+
+test('a company outside India is compared with the register that its LEI record names', (t) => {
+  const british = lei({ jurisdiction: 'GB', registeredAt: 'RA000585', registeredAs: '00000006' })
+  t.deepEqual(foreignEntryOf(british), { authority: 'RA000585', number: '00000006' })
+  for (const record of [
+    lei(),
+    lei({ jurisdiction: 'IN-KA' }),
+    { ...british, registeredAs: null },
+    { ...british, registeredAt: null },
+    { ...british, registeredAt: 'RA999999/x' },
+  ]) {
+    t.is(foreignEntryOf(record), null)
+  }
+  const entry = { authority: 'RA000585', companyNumber: '00000006', legalName: 'ALPHA BETA LTD', directorIds: [] }
+  const lines = (status: string) =>
+    found(
+      { lei: '9999SGNLBXDEMO000118', legalName: 'Alpha Beta' },
+      { registerCompany: ok({ ...entry, status, heldBy: null }) },
+    )
+  t.deepEqual(lines('ACTIVE'), [
+    'register.status MATCH REGISTRY_VERIFIED active',
+    'register.legalName MATCH REGISTRY_VERIFIED similarity 1000 of 1000',
+  ])
+  t.is(lines('DISSOLVED')[0], 'register.status MISMATCH REGISTRY_VERIFIED DISSOLVED')
+  const missing = found({ lei: '9999SGNLBXDEMO000118' }, { registerCompany: none('NOT_ENTITLED') })
+  t.deepEqual(missing, ['register.status MISSING MISSING NOT_ENTITLED'])
 })
 
 test('LEI candidates are ordered by similarity, then by identifier', (t) => {

@@ -51,6 +51,7 @@ export async function against<T>(
     taxpayers: at,
     companies: at,
     groups: at,
+    registryCompanies: at,
     providentFund: at,
     securityInterests: at,
     accounts: at,

@@ -116,6 +116,7 @@ const leiRecord = {
     lei: '506700GE1G29325QX363',
     entity: {
       legalName: { name: 'Example Foundation', language: 'en' },
+      registeredAt: { id: 'RA000548' },
       registeredAs: 'X1',
       jurisdiction: 'CH',
       status: 'ACTIVE',
@@ -141,6 +142,27 @@ test('accounting parents are read for the requested company number only', async 
   t.is((await ask('U28999KA2016PTC654321')).result.missingReason, 'UNPARSEABLE')
 })
 
+test('a company outside India is asked for by its register and number', async (t) => {
+  const data = {
+    authority: 'RA000585',
+    companyNumber: 'SC123456',
+    legalName: 'EXAMPLE LTD',
+    status: 'ACTIVE',
+    directorIds: ['GB-COH:abc'],
+    heldBy: [{ authority: null, companyNumber: '42', minBasisPoints: 7500 }],
+    addressHash: null,
+    notCompared: ['HOLDING'],
+  }
+  const ask = (number: string) =>
+    against([ok(data)], (set) => set.registryCompanies.fetch(context(), { authority: 'RA000585', number }), realTime)
+  const { result, requests } = await ask('sc123456')
+  const { addressHash: _address, notCompared: _links, ...company } = data
+  t.deepEqual(result.data, company)
+  t.is(result.source, 'REGISTRY_COMPANIES')
+  t.is(requests[0]?.url.pathname, '/gw/registry-companies/RA000585/sc123456')
+  t.is((await ask('SC654321')).result.missingReason, 'UNPARSEABLE')
+})
+
 test('a gateway in front of the LEI register receives its token, and its reasons are read', async (t) => {
   const refusal = { status: 429, body: JSON.stringify({ code: 'UPSTREAM_ERROR' }) }
   const { result, requests } = await against([refusal], asks.leiRecords, realTime, { lei: { token: 'lei-token' } })
@@ -164,6 +186,7 @@ test('an LEI is found by identifier, registration number and name', async (t) =>
       jurisdiction: 'CH',
       entityStatus: 'ACTIVE',
       registrationStatus: 'LAPSED',
+      registeredAt: 'RA000548',
       registeredAs: 'X1',
       nextRenewalDate: '2026-01-01T00:00:00Z',
     },
