@@ -21,6 +21,19 @@ export interface CallLine {
   trace: string | null
 }
 
+/** One line for each question that was not answered from memory. */
+export interface AnswerLine {
+  /** null for an operation that no adapter has */
+  adapter: string | null
+  operation: string
+  status: number
+  ms: number
+  code: string
+  requestId: string
+  /** path of the provider's member that differs from the mapping, without its value */
+  member: string | null
+}
+
 export interface CallDeps {
   http: HttpRequest
   /** milliseconds since the epoch */
@@ -42,6 +55,8 @@ export interface Work {
   upstream: Upstream[]
   /** the provider is a test environment */
   isTest?: boolean
+  /** a provider call was made or refused by its limit, so that the outcome shows the state of the provider */
+  isAsked?: boolean
 }
 
 export interface Limits {
@@ -108,6 +123,7 @@ export async function callProvider(
   request: ProviderRequest,
 ): Promise<IncomingResponse> {
   const { deps } = work
+  work.isAsked = true
   await provider.limits.place(work)
   const startedAt = deps.now()
   const timeoutMs = Math.min(request.timeoutMs ?? Infinity, work.deadline - startedAt)
@@ -182,16 +198,22 @@ export function createAccessToken(
   { lifeMs, renewOn }: { lifeMs: number; renewOn: readonly number[] },
 ): AccessToken {
   let current: { token: string; until: number } | undefined
-  let pending: Promise<string> | undefined
-  const renew = (work: Work) =>
-    (pending ??= fetchToken(work)
-      .then((token) => {
-        current = { token, until: work.deps.now() + lifeMs }
-        return token
-      })
-      .finally(() => {
-        pending = undefined
-      }))
+  let pending: { token: Promise<string>; deadline: number } | undefined
+  const renew = (work: Work) => {
+    // A question never waits for the token of one that may take longer.
+    if (pending && pending.deadline <= work.deadline) return pending.token
+    const token = fetchToken(work).then((fetched) => {
+      current = { token: fetched, until: work.deps.now() + lifeMs }
+      return fetched
+    })
+    const started = { token, deadline: work.deadline }
+    pending = started
+    const settle = () => {
+      if (pending === started) pending = undefined
+    }
+    token.then(settle, settle)
+    return token
+  }
   return {
     async use(work, call) {
       const used = current && current.until > work.deps.now() ? current.token : await renew(work)

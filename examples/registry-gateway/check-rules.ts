@@ -5,6 +5,8 @@ import { MISSING_REASONS } from '#shared/risk/registries/connector.ts'
 import { AccountsAnswer } from '#shared/risk/registries/http/accounts.ts'
 import { CompanyAnswer, PersonAnswer } from '#shared/risk/registries/http/companies.ts'
 import { ExporterCodeAnswer } from '#shared/risk/registries/http/foreign-trade.ts'
+import { GroupAnswer } from '#shared/risk/registries/http/groups.ts'
+import { RegistryCompanyAnswer } from '#shared/risk/registries/http/registry-companies.ts'
 import { SecuritySearchAnswer } from '#shared/risk/registries/http/security-interests.ts'
 import { OutwardSuppliesAnswer, ProvidentFundAnswer, TaxpayerAnswer } from '#shared/risk/registries/http/taxpayers.ts'
 import { TradeReturnsAnswer } from '#shared/risk/registries/http/trade-returns.ts'
@@ -24,6 +26,9 @@ export interface Identifiers {
   pan?: string | undefined
   pair?: readonly [string, string] | undefined
   iec?: string | undefined
+  cin?: string | undefined
+  /** code of a register and number there */
+  company?: readonly [string, string] | undefined
   consent?: string | undefined
   /** values whose plain SHA-256 a hash must not be */
   known: readonly string[]
@@ -60,6 +65,9 @@ const SLOW_MS = 15_000
 export const UNASSIGNED_PAN = 'ZZZPZ9999Z'
 const first14 = `29${UNASSIGNED_PAN}9Z`
 export const UNASSIGNED_GSTIN = `${first14}${gstinCheckCharacter(first14) ?? ''}`
+
+const UNASSIGNED_CIN = 'U99999ZZ1900PTC999999'
+const UNASSIGNED_NUMBER = 'ZZ999999'
 
 const get = (path: string, query: Record<string, string> = {}): CheckedQuestion => ({ method: 'GET', path, query })
 const ofGstin = (ids: Identifiers) => ({ ...ids, gstin: UNASSIGNED_GSTIN })
@@ -158,6 +166,22 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     question: ({ iec }) => (iec === undefined ? undefined : get(`/exporter-codes/${iec}`)),
     unassigned: (ids) => ({ ...ids, iec: UNASSIGNED_PAN }),
     isAbout: (data, { iec }) => data.iec === iec,
+  },
+  {
+    name: '/groups',
+    schema: GroupAnswer,
+    timeoutMs: FAST_MS,
+    question: ({ cin }) => (cin === undefined ? undefined : get('/groups', { cin })),
+    unassigned: (ids) => ({ ...ids, cin: UNASSIGNED_CIN }),
+    isAbout: (data, { cin }) => data.cin === cin,
+  },
+  {
+    name: '/registry-companies/{authority}/{number}',
+    schema: RegistryCompanyAnswer,
+    timeoutMs: FAST_MS,
+    question: ({ company }) => (company ? get(`/registry-companies/${company.join('/')}`) : undefined),
+    unassigned: (ids) => ({ ...ids, ...(ids.company && { company: [ids.company[0], UNASSIGNED_NUMBER] as const }) }),
+    isAbout: (data, { company }) => data.authority === company?.[0] && data.companyNumber === company?.[1],
   },
 ]
 

@@ -59,7 +59,12 @@ export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]
   const rows: Row[] = []
   let questions = 0
 
-  async function send(question: CheckedQuestion, timeoutMs: number, changes: Changes = {}): Promise<Sent> {
+  async function send(
+    operation: string,
+    question: CheckedQuestion,
+    timeoutMs: number,
+    changes: Changes = {},
+  ): Promise<Sent> {
     if (questions >= options.maxCalls) throw new LimitError()
     if (questions > 0) await options.pause()
     questions++
@@ -90,15 +95,17 @@ export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]
       })
     if (response?.status === 429) {
       const isGood = response.headers['retry-after'] !== undefined
-      rows.push(row(question.path, 'G28 Retry-After', isGood, '429 without Retry-After', 'WARN'))
+      rows.push(row(operation, 'G28 Retry-After', isGood, '429 without Retry-After', 'WARN'))
     }
     return { response, ms: now() - startedAt }
   }
 
   const operations = OPERATIONS.filter(({ name }) => only === undefined || only === name)
   try {
-    rows.push(...(await checkAccess(options, send)))
-    for (const operation of operations) rows.push(...(await checkOperation(operation, options, send)))
+    rows.push(...(await checkAccess(options, (...sent) => send('all', ...sent))))
+    for (const operation of operations) {
+      rows.push(...(await checkOperation(operation, options, (...sent) => send(operation.name, ...sent))))
+    }
   } catch (error) {
     if (!(error instanceof LimitError)) throw error
     rows.push({ operation: '', check: 'limit', result: 'SKIP', detail: `--max-calls ${options.maxCalls} is reached` })
@@ -165,7 +172,8 @@ async function checkOperation(operation: CheckedOperation, options: CheckOptions
     if (!query || needsConsent) return []
     const { response: found } = await send(query, timeoutMs)
     const isGood = found?.status === 404 && codeOf(found.body) === 'NOT_FOUND'
-    const detail = `${found?.status ?? 'silence'} for ${masked(other.iec ?? other.gstin ?? UNASSIGNED_PAN)}; must be 404 NOT_FOUND`
+    const asked = Object.values(query.query)[0] ?? query.path.split('/').at(-1) ?? ''
+    const detail = `${found?.status ?? 'silence'} for ${masked(asked)}; must be 404 NOT_FOUND`
     return [row(name, 'G13 unassigned number', isGood, detail)]
   }
 

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandLineError, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { OPERATIONS, type Row } from './check-rules.ts'
 import { type CheckOptions, checkGateway, plannedQuestions } from './check-run.ts'
-import { openProviderHttp } from './compose.ts'
+import { openProviderHttp } from './provider-http.ts'
 
 const HELP = `Checks that a registry gateway follows docs/registries/gateway.openapi.json.
 
   npm run -s gateway-check -- --url URL --token TOKEN [--gstin G] [--pan P] [--consent HANDLE]
-    [--pair SUPPLIER,RECIPIENT] [--iec IEC] [--known VALUE]... [--only OPERATION] [--max-calls 40] [--json]
+    [--pair SUPPLIER,RECIPIENT] [--iec IEC] [--cin CIN] [--company AUTHORITY/NUMBER] [--known VALUE]... [--only OPERATION] [--max-calls 40] [--json]
 
 Questions without their identifier are skipped. One question a second. Exit status: 0 without a failure, 1 with one,
 2 for wrong options.
@@ -23,6 +23,8 @@ async function main(): Promise<number> {
       consent: { type: 'string' },
       pair: { type: 'string' },
       iec: { type: 'string' },
+      cin: { type: 'string' },
+      company: { type: 'string' },
       known: { type: 'string', multiple: true, default: [] },
       only: { type: 'string' },
       'max-calls': { type: 'string', default: '40' },
@@ -30,7 +32,7 @@ async function main(): Promise<number> {
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
-  const { url, token, only, gstin, pan, iec, consent, known, 'max-calls': max } = values
+  const { url, token, only, gstin, pan, iec, cin, consent, known, 'max-calls': max } = values
   if (values.help) {
     console.log(HELP)
     return 0
@@ -46,7 +48,7 @@ async function main(): Promise<number> {
   const options: CheckOptions = {
     url,
     token,
-    ids: { gstin, pan, iec, consent, known, pair: pairOf(values.pair) },
+    ids: { gstin, pan, iec, cin, consent, known, pair: pairOf(values.pair), company: companyOf(values.company) },
     only,
     maxCalls,
     http: client.http,
@@ -67,6 +69,13 @@ function pairOf(text: string | undefined): [string, string] | undefined {
   const [supplier, recipient, ...more] = text.split(',')
   if (!supplier || !recipient || more.length > 0) throw new CommandLineError('--pair must be SUPPLIER,RECIPIENT')
   return [supplier, recipient]
+}
+
+function companyOf(text: string | undefined): [string, string] | undefined {
+  if (text === undefined) return undefined
+  const [, authority, number] = /^(RA[0-9]{6})\/([0-9A-Za-z.-]+)$/.exec(text) ?? []
+  if (!authority || !number) throw new CommandLineError('--company must be AUTHORITY/NUMBER, such as RA000585/00000006')
+  return [authority, number]
 }
 
 function table(rows: readonly Row[], questions: number): string {

@@ -1,42 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { createHttpClient } from '#shared/platform/http/http-client.ts'
-import { HttpClientError } from '#shared/platform/http/http-error.ts'
-import { type HttpRequest, NoAnswerError } from '#shared/risk/registries/connector.ts'
 import type { Adapter } from './adapter.ts'
 import { createCompaniesHouse } from './adapters/companies-house.ts'
 import { GleifAdapter } from './adapters/gleif.ts'
 import { SandboxAdapter, type Taxpayers } from './adapters/sandbox.ts'
 import { createSetuClient, type SetuClient } from './adapters/setu.ts'
 import { SetuAdapter } from './adapters/setu-answers.ts'
-import type { CallDeps, Work } from './calls.ts'
+import type { AnswerLine, CallDeps, Work } from './calls.ts'
 import { type ConsentApi, createConsentApi } from './consent-api.ts'
 import { type ConsentData, ConsentFollower } from './consent-data.ts'
 import { type Consents, openConsents } from './consents.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import { unparseable } from './rules.ts'
+import { type KeyHealth, keyHealth } from './keys.ts'
 import { type Settings, testSettings } from './settings.ts'
 import { derivedKey, type Store } from './store.ts'
-
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-
-/** Opens the HTTP client for providers: no redirects, no plain http except loopback, at most 8 MiB. */
-export function openProviderHttp(): { http: HttpRequest } & AsyncDisposable {
-  const client = createHttpClient({
-    policy: { allowPrivate: ['127.0.0.0/8', '::1/128'], plainHttp: 'allowed-networks' },
-    userAgent: 'signalbox-registry-gateway',
-    maxBodyBytes: MAX_ANSWER_BYTES,
-  })
-  const http: HttpRequest = async (request) => {
-    const answer = await client.request(request).catch((error: unknown) => {
-      const isTimeout = error instanceof HttpClientError && ['timeout', 'aborted'].includes(error.failure)
-      throw new NoAnswerError(isTimeout ? 'timeout' : 'connection', { cause: error })
-    })
-    if (answer.truncated) throw unparseable()
-    return { status: answer.status, headers: answer.headers, body: answer.body }
-  }
-  return { http, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() }
-}
 
 export interface Composition {
   gateway: Gateway
@@ -44,6 +21,8 @@ export interface Composition {
   /** undefined without the account aggregator */
   consented: { consents: Consents; data: ConsentData; api: ConsentApi; tick: () => Promise<void> } | undefined
   metrics: Metrics
+  /** days left of the certificates of each e-invoice portal; empty without INVOICE_KEYS */
+  keys: (nowMs: number) => Record<string, KeyHealth>
 }
 
 export interface ComposeOptions {
@@ -51,13 +30,20 @@ export interface ComposeOptions {
   hashKey?: Buffer
   /** reports a fault of this program */
   fault?: (error: unknown) => void
+  /** receives one line per answer, without personal data */
+  answered?: (line: AnswerLine) => void
 }
 
 /** Creates the adapters that are configured, and the gateway in front of them. */
 export function composeGateway(
   settings: Settings,
   deps: CallDeps,
-  { store, hashKey = derivedKey(settings.GATEWAY_KEY, 'hashes'), fault = () => {} }: ComposeOptions,
+  {
+    store,
+    hashKey = derivedKey(settings.GATEWAY_KEY, 'hashes'),
+    fault = () => {},
+    answered = () => {},
+  }: ComposeOptions,
 ): Composition {
   const metrics = createMetrics()
   const adapters: Adapter[] = []
@@ -75,12 +61,14 @@ export function composeGateway(
     const { COMPANIES_HOUSE_URL: url, COMPANIES_HOUSE_KEY: key } = settings
     adapters.push(createCompaniesHouse({ url, key }, hashKey))
   }
-  const setu = openSetu(settings, store, hashKey, sandbox)
+  const setu = openSetu(settings, store, { hashKey, taxpayers: sandbox, ended: () => gateway.forgetConsented() })
   if (setu) adapters.push(setu.adapter)
   const count = (operation: string, code: string) => metrics.answers.inc({ operation, code })
-  const gateway = createGateway({ adapters, deps: observed, count, fault, tests: testAdapters(settings) })
+  const gateway = createGateway({ adapters, deps: observed, count, fault, answered, tests: testAdapters(settings) })
   const consented = setu && followConsents(setu, gateway, settings, observed)
-  return { gateway, adapters, consented, metrics }
+  const { INVOICE_KEYS: folder } = settings
+  const keys = (nowMs: number) => (folder === undefined ? {} : keyHealth(folder, nowMs))
+  return { gateway, adapters, consented, metrics, keys }
 }
 
 function testAdapters(settings: Settings): ReadonlySet<string> {
@@ -97,8 +85,7 @@ interface OpenSetu {
 function openSetu(
   settings: Settings,
   store: Store,
-  hashKey: Buffer,
-  taxpayers: Taxpayers | undefined,
+  { hashKey, taxpayers, ended }: { hashKey: Buffer; taxpayers: Taxpayers | undefined; ended: () => void },
 ): OpenSetu | undefined {
   const { SETU_CLIENT_ID: clientId, SETU_SECRET: secret, SETU_PRODUCT_INSTANCE: productInstance } = settings
   const { SETU_PURPOSE_CODE: purposeCode, SETU_URL: url, SETU_LOGIN_URL: loginUrl } = settings
@@ -106,7 +93,7 @@ function openSetu(
   if (!clientId || !secret || !productInstance || !purposeCode) return undefined
   const client = createSetuClient({ url, loginUrl, clientId, secret, productInstance, purposeCode, dataLifeDays })
   const consents = openConsents(store)
-  const data = new ConsentFollower(client, consents, { hashKey, dataLifeDays })
+  const data = new ConsentFollower(client, consents, { hashKey, dataLifeDays, ended })
   return { client, consents, data, adapter: new SetuAdapter({ client, consents, data, taxpayers, hashKey }) }
 }
 
@@ -128,7 +115,7 @@ function followConsents(setu: OpenSetu, gateway: Gateway, settings: Settings, de
     data,
     notifySecret,
     work,
-    forget: (handle) => gateway.forget(handle),
+    forget: () => gateway.forgetConsented(),
   })
   return { consents, data, api, tick: () => data.tick(() => work('/consents')) }
 }
@@ -150,6 +137,7 @@ interface Metrics {
   upstream: Histogram<'adapter' | 'outcome'>
   answers: Counter<'operation' | 'code'>
   consents: Gauge<'state'>
+  keys: Gauge<'issuer'>
 }
 
 function createMetrics(): Metrics {
@@ -176,11 +164,17 @@ function createMetrics(): Metrics {
       labelNames: ['state'],
       registers,
     }),
+    keys: new Gauge({
+      name: 'gateway_key_days',
+      help: 'Days until the last certificate of an e-invoice portal ends',
+      labelNames: ['issuer'],
+      registers,
+    }),
   }
 }
 
 /** Returns the state of each adapter, known or not configured. No provider is called. */
-export function healthOf({ adapters, gateway, consented }: Composition, nowMs: number): object {
+export function healthOf({ adapters, gateway, consented, keys }: Composition, nowMs: number): object {
   const names = ['gleif', 'sandbox', 'setu', 'companies-house']
   const states = Object.fromEntries(
     names.map((name) => {
@@ -192,5 +186,5 @@ export function healthOf({ adapters, gateway, consented }: Composition, nowMs: n
       return [name, { configured: true, lastOkAt, lastFailure, isFailing, ...adapter.health(nowMs) }]
     }),
   )
-  return { adapters: states, consents: consented?.api.states() ?? {} }
+  return { adapters: states, consents: consented?.api.states() ?? {}, keys: keys(nowMs) }
 }

@@ -21,8 +21,8 @@ interface Parts {
   /** part of the address that the aggregator notifies */
   notifySecret: string
   work: (operation: string) => Work
-  /** drops kept answers of a handle */
-  forget: (handle: string) => void
+  /** drops kept answers that rest on a consent */
+  forget: () => void
 }
 
 const FI_TYPES = { deposits: 'DEPOSIT', returns: 'GSTR1_3B' } as const
@@ -41,29 +41,39 @@ const notification = z.looseObject({ consentId: z.string().optional() })
 export function createConsentApi(parts: Parts): ConsentApi {
   const { client, consents, data } = parts
 
-  async function create({ body, organisation }: AdminRequest): Promise<Answer> {
-    const input = newConsent.parse(JSON.parse(body))
+  async function create({ readBody, organisation }: AdminRequest): Promise<Answer> {
+    const input = newConsent.parse(JSON.parse(await readBody()))
     if (input.gstins.some((gstin) => gstin.slice(2, 12) !== input.pan)) return wrong('gstins', 'must be of the PAN')
     const fiTypes = input.for.map((name) => FI_TYPES[name])
     const work = parts.work('/consents')
     const { mobile, redirectUrl } = input
     const { id, url } = await client.create({ mobile, fiTypes, redirectUrl }, work)
     const nowMs = work.deps.now()
-    const handle = consents.create({ pan: input.pan, gstins: input.gstins, organisation, consentId: id, nowMs })
+    const handle = consents.create({
+      pan: input.pan,
+      gstins: input.gstins,
+      organisation,
+      consentId: id,
+      fiTypes,
+      nowMs,
+    })
     return jsonAnswer(201, { handle, url, status: 'PENDING' })
   }
 
-  function join({ body, organisation }: AdminRequest): Answer {
-    const { handles } = joining.parse(JSON.parse(body))
+  async function join({ readBody, organisation }: AdminRequest): Promise<Answer> {
+    const { handles } = joining.parse(JSON.parse(await readBody()))
     return jsonAnswer(201, { handle: consents.join(handles, organisation) })
   }
 
-  async function revoke(handle: string, named: readonly NamedConsent[]): Promise<Answer> {
+  async function revoke(named: readonly NamedConsent[]): Promise<Answer> {
+    // The data is deleted even if the aggregator does not answer; the request can then be repeated.
+    for (const consent of named) erase(consent, {})
     for (const consent of named) {
-      await client.revoke(consent.record.consentId, parts.work('/consents'))
+      await client.revoke(consent.record.consentId, parts.work('/consents')).catch((error: unknown) => {
+        if (!(error instanceof Refusal) || !error.code.includes('CONSENT')) throw error
+      })
       erase(consent, { status: 'REVOKED' })
     }
-    parts.forget(handle)
     return jsonAnswer(200, { status: 'REVOKED' })
   }
 
@@ -71,6 +81,7 @@ export function createConsentApi(parts: Parts): ConsentApi {
     const isDataEnded = consent.record.isDataEnded || consent.record.held !== null
     Object.assign(consent.record, { held: null, session: null, isDataEnded, ...change })
     consents.save(consent)
+    parts.forget()
   }
 
   async function notified(body: string): Promise<Answer> {
@@ -86,24 +97,23 @@ export function createConsentApi(parts: Parts): ConsentApi {
   }
 
   async function route(request: AdminRequest): Promise<Answer | undefined> {
-    const { method, path, body, isAdmin } = request
+    const { method, path, isAdmin, readBody } = request
     const secret = /^\/notify\/([0-9a-f]+)$/.exec(path)?.[1]
     if (secret !== undefined) {
-      return method === 'POST' && isEqual(secret, parts.notifySecret) ? await notified(body) : undefined
+      return method === 'POST' && isEqual(secret, parts.notifySecret) ? await notified(await readBody()) : undefined
     }
     if (!isAdmin) return jsonAnswer(401, { code: 'NOT_ENTITLED' })
     if (path === '/consents' && method === 'POST') return await create(request)
-    if (path === '/consents/join' && method === 'POST') return join(request)
+    if (path === '/consents/join' && method === 'POST') return await join(request)
     const [, handle = '', action] = /^\/consents\/(gwc_[A-Z2-7]{26})(\/forget)?$/.exec(path) ?? []
     const named = consents.named(handle)
     if (named.length === 0) return undefined
     if (method === 'POST' && action) {
       for (const consent of named) erase(consent, {})
-      parts.forget(handle)
       return jsonAnswer(200, { status: statusOf(named) })
     }
     if (action) return undefined
-    if (method === 'DELETE') return await revoke(handle, named)
+    if (method === 'DELETE') return await revoke(named)
     return method === 'GET' ? jsonAnswer(200, { status: statusOf(named) }) : undefined
   }
 

@@ -33,15 +33,22 @@ export interface ConsentData {
   tick(work: () => Work): Promise<void>
 }
 
+export interface FollowerOptions {
+  hashKey: Buffer
+  dataLifeDays: number
+  /** called when the data of a consent was deleted */
+  ended: () => void
+}
+
 /** Follows consents: confirms them, fetches their data once, and deletes it at its end. */
 export class ConsentFollower implements ConsentData {
   readonly #client: SetuClient
   readonly #consents: Consents
-  readonly #options: { hashKey: Buffer; dataLifeDays: number }
+  readonly #options: FollowerOptions
   readonly #fetching = new Map<string, Promise<Held>>()
   readonly #confirming = new Map<string, Promise<void>>()
 
-  constructor(client: SetuClient, consents: Consents, options: { hashKey: Buffer; dataLifeDays: number }) {
+  constructor(client: SetuClient, consents: Consents, options: FollowerOptions) {
     this.#client = client
     this.#consents = consents
     this.#options = options
@@ -54,6 +61,7 @@ export class ConsentFollower implements ConsentData {
 
   #end(consent: NamedConsent): void {
     this.#save(consent, { held: null, session: null, isDataEnded: consent.record.held !== null })
+    this.#options.ended()
   }
 
   /** Ends the data of a consent that the clock or the aggregator has ended. @throws Refusal */
@@ -186,21 +194,30 @@ export class ConsentFollower implements ConsentData {
       if (!record.held) await this.held(consent, work)
       this.#save(consent, { nextAt: now + HOUR_MS })
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
       this.#save(consent, { nextAt: now + nextDelay(record, now) })
+      if (!(error instanceof Refusal)) throw error
     }
   }
 
   async tick(work: () => Work): Promise<void> {
-    for (const consent of this.#consents.all()) {
-      const current = work()
-      const now = current.deps.now()
-      try {
-        this.#requireOpen(consent, now)
-      } catch {
-        continue
-      }
-      if (consent.record.nextAt <= now) await this.#follow(consent, current)
+    const now = work().deps.now()
+    // Ended data is deleted first, because following a consent waits for the aggregator.
+    const open = this.#consents.all().filter((consent) => this.#isOpen(consent, now))
+    const failures: unknown[] = []
+    for (const consent of open.filter(({ record }) => record.nextAt <= now)) {
+      await this.#follow(consent, work()).catch((error: unknown) => failures.push(error))
+    }
+    // A fault with one consent must not stop the others.
+    if (failures.length > 0) throw failures[0]
+  }
+
+  #isOpen(consent: NamedConsent, nowMs: number): boolean {
+    try {
+      this.#requireOpen(consent, nowMs)
+      return true
+    } catch (error) {
+      if (error instanceof Refusal) return false
+      throw error
     }
   }
 }

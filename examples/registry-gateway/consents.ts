@@ -61,6 +61,8 @@ interface NewConsent {
   gstins: readonly string[]
   organisation: string | null
   consentId: string
+  /** the requested types; absent if only the aggregator knows them */
+  fiTypes?: readonly string[]
   nowMs: number
 }
 
@@ -156,7 +158,7 @@ export function openConsents(store: Store): Consents {
   }
 }
 
-function freshRecord({ pan, gstins, organisation, consentId, nowMs }: NewConsent): ConsentRecord {
+function freshRecord({ pan, gstins, organisation, consentId, fiTypes = [], nowMs }: NewConsent): ConsentRecord {
   return {
     kind: 'CONSENT',
     pan,
@@ -165,7 +167,7 @@ function freshRecord({ pan, gstins, organisation, consentId, nowMs }: NewConsent
     consentId,
     status: 'PENDING',
     consentTypes: [],
-    fiTypes: [],
+    fiTypes: [...fiTypes],
     purposeCode: null,
     expiresAt: null,
     dataRange: null,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Adapter, type Answer, type Question, refusalAnswer } from './adapter.ts'
-import type { CallDeps, Work } from './calls.ts'
+import { type Adapter, type Answer, jsonAnswer, type Question, refusalAnswer } from './adapter.ts'
+import type { AnswerLine, CallDeps, Work } from './calls.ts'
 import { isFinal, notEntitled, notFound, Refusal, sha256 } from './rules.ts'
 
 /** Methods by path of the whole contract, the paths of `/groups` and of foreign registers included. */
@@ -38,11 +38,11 @@ interface AdapterState {
 }
 
 export interface Gateway {
-  /** Answers a question; never throws for a provider. @param requestId equal for repetitions; null never repeats */
+  /** Answers a question; a fault of this program is 500. @param requestId equal for repetitions; null never repeats */
   answer(question: Question, requestId: string | null, body: string): Promise<Answer>
   states: ReadonlyMap<string, AdapterState>
-  /** drops kept answers that rest on a consent */
-  forget(handle: string): void
+  /** drops the kept answers that rest on any consent, because a joined handle names several */
+  forgetConsented(): void
 }
 
 export interface GatewayOptions {
@@ -54,16 +54,19 @@ export interface GatewayOptions {
   tests?: ReadonlySet<string>
   /** reports a fault of this program, without the question */
   fault: (error: unknown) => void
+  /** receives one line per answer, without personal data */
+  answered?: (line: AnswerLine) => void
 }
 
 interface Kept {
   answer: Answer
   until: number
-  handle: string | null
+  isConsented: boolean
 }
 
 /** Finds the adapter of a question, repeats final answers for ten minutes, and shares equal questions. */
-export function createGateway({ adapters, deps, count, fault, tests = new Set() }: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { adapters, deps, count, fault, answered = () => {}, tests = new Set() } = options
   const kept = new LRUCache<string, Kept>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: ({ answer }) => answer.body.length + 500,
@@ -75,27 +78,40 @@ export function createGateway({ adapters, deps, count, fault, tests = new Set() 
 
   async function answerOnce(question: Question, operation: string, requestId: string): Promise<Answer> {
     const adapter = adapters.find(({ operations }) => operations.includes(operation))
-    if (!adapter) return refusalAnswer(notEntitled())
+    const startedAt = deps.now()
+    const report = (status: number, code: string, member: string | null = null) => {
+      count(operation, code)
+      const ms = deps.now() - startedAt
+      answered({ adapter: adapter?.name ?? null, operation, status, ms, code, requestId, member })
+    }
+    const refused = (refusal: Refusal) => {
+      report(refusal.status, refusal.code, refusal.member ?? null)
+      return refusalAnswer(refusal)
+    }
+    if (!adapter) return refused(notEntitled())
     const isSlow = operation.startsWith('/taxpayers/') || operation.startsWith('/returns/')
     const work: Work = {
       deps,
       operation,
       requestId,
-      deadline: deps.now() + (isSlow ? SLOW_ANSWER_MS : ANSWER_MS),
+      deadline: startedAt + (isSlow ? SLOW_ANSWER_MS : ANSWER_MS),
       upstream: [],
       isTest: tests.has(adapter.name),
     }
     try {
       const answer = await adapter.answer(question, work)
       note(adapter.name, null)
+      report(answer.status, 'OK')
       return answer
     } catch (error) {
       if (!(error instanceof Refusal)) {
+        report(500, '500')
         fault(error)
-        throw error
+        return jsonAnswer(500, {})
       }
-      note(adapter.name, error)
-      return refusalAnswer(error)
+      // Without a call a refusal shows nothing about the provider.
+      if (work.isAsked) note(adapter.name, error)
+      return refused(error)
     }
   }
 
@@ -112,8 +128,8 @@ export function createGateway({ adapters, deps, count, fault, tests = new Set() 
 
   return {
     states,
-    forget(handle) {
-      for (const [key, entry] of kept.entries()) if (entry.handle === handle) kept.delete(key)
+    forgetConsented() {
+      for (const [key, entry] of kept.entries()) if (entry.isConsented) kept.delete(key)
     },
     async answer(question, requestId, body) {
       const operation = operationOf(question.path)
@@ -130,8 +146,8 @@ export function createGateway({ adapters, deps, count, fault, tests = new Set() 
       if (requestId !== null) pending.set(key, answering)
       try {
         const answer = await answering
-        count(operation, codeOf(answer))
-        if (requestId !== null && isFinal(answer.status)) kept.set(key, { answer, until: now + REPEAT_MS, handle })
+        const isKept = requestId !== null && isFinal(answer.status)
+        if (isKept) kept.set(key, { answer, until: now + REPEAT_MS, isConsented: handle !== null })
         return answer
       } finally {
         pending.delete(key)
@@ -156,10 +172,4 @@ export function operationOf(path: string): string | undefined {
       names.every((name, index) => (name.startsWith('{') ? parts[index] !== '' : name === parts[index]))
     )
   })
-}
-
-function codeOf({ status, body }: Answer): string {
-  if (status === 200) return 'OK'
-  const { code }: { code?: string } = JSON.parse(body.toString('utf8'))
-  return code ?? String(status)
 }

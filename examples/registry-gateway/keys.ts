@@ -1,10 +1,10 @@
 import { createHash, verify, X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { type HttpRequest, NoAnswerError } from '#shared/risk/registries/connector.ts'
-import { openProviderHttp } from './compose.ts'
+import { openProviderHttp } from './provider-http.ts'
 import { retryAfterSeconds } from './rules.ts'
 import { isAllowedAddress } from './settings.ts'
 
@@ -46,7 +46,7 @@ export function readKeys(
     if (!certificate) return { exit: 3, keys: [], commands: [], message: `${file} is not a certificate in PEM or DER` }
     const line = lineOf(file, certificate, nowMs)
     keys.push(token === undefined ? line : { ...line, verifiesToken: line.kid === kid && verifies(certificate, token) })
-    const command = `npm run -s admin -- invoice-key add --issuer ${input.issuer} --certificate ${path} --env ${input.env}`
+    const command = `npm run -s admin -- invoice-key add --issuer ${quoted(input.issuer)} --certificate ${quoted(path)} --env ${input.env}`
     commands.push(`${command} --provenance "<where you downloaded it, and when>"`)
   }
   if (keys.length === 0) return { exit: 1, keys, commands, message: `${input.folder} has no certificate` }
@@ -96,15 +96,35 @@ export async function watchKeys(
   return changes.length === 0 ? { exit: 0, keys: known, commands: [] } : outcome(1, changes.join('; '))
 }
 
-/** Returns the days left of the certificate of a folder that ends last. */
-export function keyHealth(folder: string, nowMs: number): { daysLeft: number; isAmber: boolean } | null {
-  const ends = certificateFiles(folder).flatMap((file) => {
-    const certificate = certificateOf(readFileSync(join(folder, file)))
-    return certificate ? [Date.parse(certificate.validTo)] : []
-  })
-  if (ends.length === 0) return null
-  const daysLeft = Math.floor((Math.max(...ends) - nowMs) / DAY_MS)
-  return { daysLeft, isAmber: daysLeft < AMBER_DAYS }
+export interface KeyHealth {
+  /** until the issuer's last certificate ends */
+  daysLeft: number
+  isAmber: boolean
+}
+
+/**
+ * Returns the days left by issuer. Certificates in a subfolder belong to the issuer of its name, others to the issuer
+ * that the folder is named after.
+ */
+export function keyHealth(folder: string, nowMs: number): Record<string, KeyHealth> {
+  const subfolders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const folders = [folder, ...subfolders.map(({ name }) => join(folder, name))]
+  return Object.fromEntries(
+    folders.flatMap((issuer) => {
+      const ends = certificateFiles(issuer).flatMap((file) => {
+        const certificate = certificateOf(readFileSync(join(issuer, file)))
+        return certificate ? [Date.parse(certificate.validTo)] : []
+      })
+      if (ends.length === 0) return []
+      const daysLeft = Math.floor((Math.max(...ends) - nowMs) / DAY_MS)
+      return [[basename(resolve(issuer)), { daysLeft, isAmber: daysLeft < AMBER_DAYS }]]
+    }),
+  )
+}
+
+/** Quotes a word for a shell if it needs that. */
+function quoted(word: string): string {
+  return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function certificateFiles(folder: string): string[] {

@@ -1,6 +1,6 @@
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { notifySecretOf } from './compose.ts'
-import { keyHealth } from './keys.ts'
+import { type KeyHealth, keyHealth } from './keys.ts'
 import { loadSettings, type Settings } from './settings.ts'
 
 /** Commands that call the running process with its admin token. */
@@ -62,7 +62,7 @@ function printAddress(settings: Settings): number {
   return 0
 }
 
-/** Prints the health of the running process; exit status 1 if an adapter had no success in its last 5 questions. */
+/** Prints the health of the running process; exit status 1 if an adapter failed 5 times in a row or a key ends soon. */
 export async function health(args: readonly string[]): Promise<number> {
   const { values } = parseOptions({ args: [...args], options: { keys: { type: 'string' } } })
   const { status, body } = await callProcess(loadSettings(process.env), 'GET', '/health')
@@ -72,8 +72,12 @@ export async function health(args: readonly string[]): Promise<number> {
     console.log(`${name.padEnd(18)}${parts.join('  ')}`)
   }
   console.log(`consents          ${JSON.stringify(body.consents ?? {})}`)
-  const keys = values.keys === undefined ? null : keyHealth(values.keys, Date.now())
-  if (keys) console.log(`keys              ${keys.daysLeft} days left${keys.isAmber ? '  AMBER' : ''}`)
+  const keys: [string, KeyHealth][] = Object.entries(
+    values.keys === undefined ? { ...(body.keys ?? {}) } : keyHealth(values.keys, Date.now()),
+  )
+  for (const [issuer, { daysLeft, isAmber }] of keys) {
+    console.log(`keys of ${issuer.padEnd(10)}${daysLeft} days left${isAmber ? '  AMBER' : ''}`)
+  }
   const isFailing = adapters.some(([, state]) => state.isFailing === true)
-  return status === 200 && !isFailing && !keys?.isAmber ? 0 : 1
+  return status === 200 && !isFailing && !keys.some(([, { isAmber }]) => isAmber) ? 0 : 1
 }

@@ -3,17 +3,19 @@ import { z } from 'zod'
 import { dayFromIndianText, type Paise, parsePaise } from '#shared/risk/packs/money.ts'
 import type { MissingReason } from '#shared/risk/registries/connector.ts'
 
-/** An answer without data. `Retry-After` is in seconds. */
+/** An answer without data. `Retry-After` is in seconds. `member` is the path of the provider's member that differs. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
   readonly code: MissingReason
   readonly retryAfter: number | undefined
-  constructor(status: number, code: MissingReason, retryAfter?: number) {
+  readonly member: string | undefined
+  constructor(status: number, code: MissingReason, retryAfter?: number, member?: string) {
     super(code)
     this.status = status
     this.code = code
     this.retryAfter = retryAfter
+    this.member = member
   }
 }
 
@@ -26,7 +28,7 @@ export const notFiled = () => new Refusal(404, 'NOT_FILED')
 export const timedOut = () => new Refusal(408, 'TIMEOUT')
 /** An incomplete delivery that must not be summed, or an error that a repetition cannot change. */
 export const incomplete = () => new Refusal(422, 'UPSTREAM_ERROR')
-export const unparseable = () => new Refusal(422, 'UNPARSEABLE')
+export const unparseable = (member?: string) => new Refusal(422, 'UNPARSEABLE', undefined, member)
 export const limited = (seconds: number) => new Refusal(429, 'UPSTREAM_ERROR', Math.max(1, Math.ceil(seconds)))
 export const upstreamFailed = () => new Refusal(502, 'UPSTREAM_ERROR')
 
@@ -47,7 +49,8 @@ export function parseJson(body: Buffer): unknown {
 /** Parses a value with a schema. @throws Refusal UNPARSEABLE */
 export function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value)
-  if (!result.success) throw unparseable()
+  // The path has names of members only; a message could quote a value.
+  if (!result.success) throw unparseable(result.error.issues[0]?.path.join('.'))
   return result.data
 }
 

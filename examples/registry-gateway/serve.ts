@@ -1,9 +1,11 @@
 import { once } from 'node:events'
-import { accessSync, constants } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
-import type { CallDeps, CallLine } from './calls.ts'
-import { type Composition, composeGateway, healthOf, openProviderHttp } from './compose.ts'
+import type { AnswerLine, CallDeps, CallLine } from './calls.ts'
+import { type Composition, composeGateway, healthOf } from './compose.ts'
+import { openProviderHttp } from './provider-http.ts'
 import { createGatewayServer } from './server.ts'
 import { loadSettings, type Settings, testSettings } from './settings.ts'
 import { derivedKey, openStore } from './store.ts'
@@ -21,7 +23,9 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
   using store = openStore(settings.GATEWAY_STATE, derivedKey(settings.GATEWAY_KEY, 'state'))
   await using client = openProviderHttp()
-  const composition = composeGateway(settings, liveDeps(client.http, logCall), { store, fault: logFault })
+  const composition = composeGateway(settings, liveDeps(client.http, logCall), {
+    ...{ store, fault: logFault, answered: logAnswer },
+  })
   const { consented } = composition
   const ticks = setInterval(() => void consented?.tick().catch(logFault), TICK_MS)
   const server = createGatewayServer({
@@ -33,6 +37,7 @@ export async function serve(args: readonly string[]): Promise<number> {
     health: async () => healthOf(composition, Date.now()),
     metrics: () => metricsOf(composition),
     isWritable: () => isWritable(settings),
+    fault: logFault,
   })
   server.listen(settings.GATEWAY_PORT, settings.GATEWAY_HOST)
   await once(server, 'listening')
@@ -54,7 +59,8 @@ export function liveDeps(http: CallDeps['http'], report: CallDeps['report']): Ca
   return { http, now: Date.now, sleep: async (ms) => void (await sleep(ms)), report }
 }
 
-async function metricsOf({ metrics, consented }: Composition): Promise<string> {
+async function metricsOf({ metrics, consented, keys }: Composition): Promise<string> {
+  for (const [issuer, { daysLeft }] of Object.entries(keys(Date.now()))) metrics.keys.set({ issuer }, daysLeft)
   metrics.consents.reset()
   for (const [state, count] of Object.entries(consented?.api.states() ?? {})) metrics.consents.set({ state }, count)
   return await metrics.registry.metrics()
@@ -68,6 +74,10 @@ function logCall(line: CallLine): void {
   console.log(JSON.stringify({ at: new Date().toISOString(), event: 'provider called', ...line }))
 }
 
+function logAnswer(line: AnswerLine): void {
+  console.log(JSON.stringify({ at: new Date().toISOString(), event: 'question answered', ...line }))
+}
+
 /** Logs the kind of a fault and its place, but not its message, which may quote a value. */
 function logFault(error: unknown): void {
   const place = error instanceof Error ? (/at .*\/(\S+:[0-9]+):/.exec(error.stack ?? '')?.[1] ?? null) : null
@@ -77,7 +87,10 @@ function logFault(error: unknown): void {
 
 function isWritable({ GATEWAY_STATE }: Settings): boolean {
   try {
-    accessSync(GATEWAY_STATE, constants.W_OK)
+    // A full disk or a read-only one shows only in a write.
+    const file = join(GATEWAY_STATE, 'probe')
+    writeFileSync(file, 'x')
+    rmSync(file)
     return true
   } catch {
     return false

@@ -16,14 +16,17 @@ export interface ServerOptions {
   metrics: () => Promise<string>
   /** returns true if the state can be written */
   isWritable: () => boolean
+  /** reports a fault of this program, without the request */
+  fault: (error: unknown) => void
 }
 
 export interface AdminRequest {
   method: string
   path: string
-  body: string
   isAdmin: boolean
   organisation: string | null
+  /** Reads the body, after the caller was authenticated. */
+  readBody: () => Promise<string>
 }
 
 const BASE = 'http://gateway.invalid'
@@ -35,7 +38,11 @@ export function createGatewayServer(options: ServerOptions): Server {
     { requestTimeout: 15_000, headersTimeout: 10_000, maxHeaderSize: 16_384 },
     (request, response) => {
       handle(request, options)
-        .catch((error: unknown) => (error instanceof Refusal ? refusalAnswer(error) : jsonAnswer(500, {})))
+        .catch((error: unknown) => {
+          if (error instanceof Refusal) return refusalAnswer(error)
+          options.fault(error)
+          return jsonAnswer(500, {})
+        })
         .then((answer) => send(response, answer))
         .catch(() => response.destroy())
     },
@@ -56,14 +63,15 @@ async function handle(request: IncomingMessage, options: ServerOptions): Promise
   if (path === '/metrics' && isLoopback(request)) return textAnswer(await options.metrics())
   const isAdmin = hasToken(request, options.adminToken)
   if (path === '/health') return isAdmin ? jsonAnswer(200, await options.health()) : unauthorised()
-  const body = method === 'POST' ? await readBody(request) : ''
   if (path.startsWith('/consents') || path.startsWith('/notify/')) {
     const organisation = header(request, 'x-organisation')
-    return (await options.admin({ method, path, body, isAdmin, organisation })) ?? unknownPath()
+    const read = async () => await readBody(request)
+    return (await options.admin({ method, path, isAdmin, organisation, readBody: read })) ?? unknownPath()
   }
   const leiPrefix = `/lei/${options.leiPath}`
   const isLei = options.leiPath !== undefined && path.startsWith(`${leiPrefix}/`)
   if (!isLei && !hasToken(request, options.token)) return unauthorised()
+  const body = method === 'POST' ? await readBody(request) : ''
   const question: Question = {
     method,
     path: isLei ? path.slice(leiPrefix.length) : path,
@@ -92,10 +100,15 @@ function isLoopback({ socket }: IncomingMessage): boolean {
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Refusal(413, 'UNPARSEABLE')
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request) {
+      size += chunk.length
+      if (size > MAX_BODY_BYTES) throw new Refusal(413, 'UNPARSEABLE')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // A client that went away is no fault of this program.
+    throw error instanceof Refusal ? error : new Refusal(400, 'UNPARSEABLE')
   }
   return Buffer.concat(chunks).toString()
 }

@@ -40,6 +40,7 @@ const schema = z.object({
   SETU_LOGIN_URL: address.default('https://orgservice-prod.setu.co/v1/users/login'),
   SETU_PURPOSE_CODE: z.enum(['101', '102', '103', '104', '105']).optional(),
   SETU_DATA_LIFE_DAYS: z.coerce.number().int().min(1).max(366).default(7),
+  INVOICE_KEYS: z.string().refine(existsSync, 'must be a folder of certificates').optional(),
   COMPANIES_HOUSE_KEY: z.string().optional(),
   COMPANIES_HOUSE_URL: address.default('https://api.company-information.service.gov.uk'),
 })
@@ -78,7 +79,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
 /** Returns the settings that belong to a provider's test environment. */
 export function testSettings(settings: Settings): string[] {
   const urls = ['SANDBOX_URL', 'SETU_URL', 'SETU_LOGIN_URL'] as const
-  const names: string[] = urls.filter((name) => TEST_HOSTS.includes(new URL(settings[name]).host))
+  const names: string[] = urls.filter((name) => TEST_HOSTS.includes(new URL(settings[name]).hostname))
   if (settings.SANDBOX_API_KEY?.startsWith('key_test')) names.push('SANDBOX_API_KEY')
   return names
 }

@@ -108,28 +108,42 @@ function lockFolder(folder: string): () => void {
   for (let attempt = 1; ; attempt++) {
     try {
       const lock = openSync(file, 'wx', 0o600)
-      writeSync(lock, String(process.pid))
+      writeSync(lock, processMark(process.pid))
       closeSync(lock)
       return () => rmSync(file, { force: true })
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
-      const owner = Number(readFileSync(file, 'utf8'))
+      const owner = readFileSync(file, 'utf8')
       if (attempt > 1 || isRunning(owner)) {
-        throw new StateError(`GATEWAY_STATE ${folder} is in use by process ${owner}; one process per folder`)
+        const [pid] = owner.split(' ')
+        throw new StateError(`GATEWAY_STATE ${folder} is in use by process ${pid}; one process per folder`)
       }
       rmSync(file, { force: true })
     }
   }
 }
 
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return pid === process.pid
+/** Returns id and start time of a process: in a container a restarted process often has the same id. */
+function processMark(pid: number): string {
+  try {
+    // The start time is field 22; the name in field 2 may contain blanks and parentheses.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return `${pid} ${stat.slice(stat.lastIndexOf(') ') + 2).split(' ')[19]}`
+  } catch {
+    return `${pid}`
+  }
+}
+
+function isRunning(mark: string): boolean {
+  const [pid = 0, startedAt] = mark.split(' ').map(Number)
+  if (!Number.isInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    if (codeOf(error) !== 'EPERM') return false
   }
+  const now = processMark(pid)
+  return startedAt === undefined || !now.includes(' ') || now === mark
 }
 
 function codeOf(error: unknown): unknown {

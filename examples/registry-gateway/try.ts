@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { addMonths, indianDay } from '#shared/risk/packs/money.ts'
-import type { IncomingResponse } from '#shared/risk/registries/connector.ts'
+import { type IncomingResponse, NoAnswerError } from '#shared/risk/registries/connector.ts'
 import type { Answer, Mapping, Question } from './adapter.ts'
 import { nameSuggestions } from './adapters/gleif.ts'
-import type { CallDeps, CallLine } from './calls.ts'
-import { type Composition, composeGateway, openProviderHttp } from './compose.ts'
+import type { AnswerLine, CallDeps, CallLine } from './calls.ts'
+import { type Composition, composeGateway } from './compose.ts'
 import { operationOf } from './gateway.ts'
+import { openProviderHttp } from './provider-http.ts'
 import { masked } from './rules.ts'
 import { liveDeps } from './serve.ts'
 import { loadSettings, type Settings } from './settings.ts'
@@ -60,6 +61,7 @@ export async function tryOne(args: readonly string[]): Promise<number> {
   await using client = openProviderHttp()
   const calls: CallLine[] = []
   const raws: IncomingResponse[] = []
+  const answers: AnswerLine[] = []
   const deps: CallDeps = { ...liveDeps(client.http, (line) => calls.push(line)), raw: (_, answer) => raws.push(answer) }
   if (what === 'lei' && values.name !== undefined) return await suggest(settings, deps, values.name)
   if (words.length !== form.words) throw new CommandLineError(`try ${what}: the forms are ${FORMS}`)
@@ -68,18 +70,20 @@ export async function tryOne(args: readonly string[]): Promise<number> {
   // Held data belongs to the running process, which is therefore the one to answer.
   const answer = form.isConsented
     ? await askProcess(settings, path, query, values.consent ?? '', client.http)
-    : await composed(settings, deps).gateway.answer(
+    : await composed(settings, deps, (line) => answers.push(line)).gateway.answer(
         { method: 'GET', path, query, handle: null, organisation: null } satisfies Question,
         randomUUID(),
         '',
       )
   for (const { host, status, ms, code } of calls) console.log(`call  ${host}  ${status ?? '-'}  ${ms} ms  ${code}`)
   if (values.raw) for (const { body } of raws) console.log(body.toString('utf8'))
+  const member = answers.at(-1)?.member
+  if (member) console.log(`differs  ${member}`)
   return report(answer, operationOf(path) ?? path, composed(settings, deps), raws.at(-1))
 }
 
-function composed(settings: Settings, deps: CallDeps): Composition {
-  return composeGateway(settings, deps, { store: memoryStore() })
+function composed(settings: Settings, deps: CallDeps, answered?: (line: AnswerLine) => void): Composition {
+  return composeGateway(settings, deps, { store: memoryStore(), ...(answered && { answered }) })
 }
 
 async function askProcess(
@@ -96,6 +100,9 @@ async function askProcess(
     timeoutMs: 15_000,
     connectTimeoutMs: 3000,
     signal: AbortSignal.timeout(15_000),
+  }).catch((error: unknown) => {
+    if (!(error instanceof NoAnswerError)) throw error
+    throw new CommandLineError(`the gateway at ${GATEWAY_HOST}:${GATEWAY_PORT} does not answer; start it with "serve"`)
   })
   return { status, headers: {}, body }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +8,7 @@ import { createSandboxGateway } from '#shared/risk/registries/sandbox/gateway.ts
 import { SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { UNASSIGNED_GSTIN, UNASSIGNED_PAN } from '../../examples/registry-gateway/check-rules.ts'
 import { checkGateway } from '../../examples/registry-gateway/check-run.ts'
-import { openProviderHttp } from '../../examples/registry-gateway/compose.ts'
+import { openProviderHttp } from '../../examples/registry-gateway/provider-http.ts'
 import { sha256 } from '../../examples/registry-gateway/rules.ts'
 
 const TOKEN = 'token-of-the-check'
@@ -17,6 +18,8 @@ const ids = {
   pan: 'AAACR5678D',
   pair: ['29AAACR5678D1Z5', '27AAACB1234C1ZF'] as const,
   iec: 'AAACR5678D',
+  cin: 'U28999KA2015PTC123456',
+  company: ['RA000585', '00000006'] as const,
   consent: HANDLE,
   known: ['accounts@example.com'],
 }
@@ -39,6 +42,15 @@ interface Reply {
 type Fault = (call: Call, reply: Reply) => Reply
 
 const methods: Record<string, string> = { '/searches/security-interests': 'POST', '/searches/persons': 'POST' }
+
+const SERVED =
+  /^\/(taxpayers|companies|establishments|accounts|returns|searches|exporter-codes|groups|registry-companies)\b/
+const UNASSIGNED = [UNASSIGNED_GSTIN, UNASSIGNED_PAN, 'U99999ZZ1900PTC999999', 'ZZ999999']
+/** The sandbox has no groups. */
+const group = {
+  ...{ cin: ids.cin, lei: '999900SYNTHBORROWR09', directParent: null, ultimateParent: null },
+  ...{ directParentException: 'NO_KNOWN_PERSON', ultimateParentException: null },
+}
 
 /** Serves the sandbox's answers over HTTP, with the rules for tokens, consents and unknown identifiers. */
 async function gatewayWith(fault: Fault) {
@@ -66,16 +78,16 @@ async function gatewayWith(fault: Fault) {
   async function correct(call: Call, url: URL, body: string): Promise<Reply> {
     const refused = (status: number, code: string) => ({ status, body: { code } })
     if (call.token !== `Bearer ${TOKEN}`) return refused(401, 'NOT_ENTITLED')
-    if (!/^\/(taxpayers|companies|establishments|accounts|returns|searches|exporter-codes)\b/.test(call.path))
-      return refused(404, 'NOT_FOUND')
+    if (!SERVED.test(call.path)) return refused(404, 'NOT_FOUND')
     if (call.method !== (methods[call.path] ?? 'GET')) return refused(405, 'NOT_ENTITLED')
     const isBound = /^\/(establishments|accounts|returns|searches\/persons)/.test(call.path)
     const all = `${url.href} ${body}`
-    const isUnassigned = all.includes(UNASSIGNED_GSTIN) || all.includes(UNASSIGNED_PAN)
+    const isUnassigned = UNASSIGNED.some((identifier) => all.includes(identifier))
     if (isBound && (call.consent !== HANDLE || isUnassigned)) return refused(403, 'NO_CONSENT')
-    const needed = /^\/(companies|establishments|accounts|returns)/.test(call.path)
+    const needed = /^\/(companies|establishments|accounts|returns|groups)/.test(call.path)
     if (needed && url.search === '') return refused(422, 'UNPARSEABLE')
     if (isUnassigned && call.path !== '/searches/security-interests') return refused(404, 'NOT_FOUND')
+    if (call.path === '/groups') return { status: 200, body: { asOf: null, upstream: [], data: group } }
     const { status, body: bytes } = await answer({
       method: call.method === 'POST' ? 'POST' : 'GET',
       url: url.href,
@@ -113,11 +125,22 @@ async function failuresOf(fault: Fault) {
     pause: async () => {},
   })
   const of = (result: string) => rows.filter((row) => row.result === result).map(({ check }) => check.slice(0, 3))
-  return { failed: [...new Set(of('FAIL'))], warned: [...new Set(of('WARN'))], skipped: of('SKIP'), passed: of('PASS') }
+  return {
+    ...{ failed: [...new Set(of('FAIL'))], warned: [...new Set(of('WARN'))], skipped: of('SKIP'), passed: of('PASS') },
+    text: JSON.stringify(rows),
+  }
 }
 
 const isFiled = ({ status }: { status: string }) => status === 'FILED'
+const isUnfiled = ({ status }: { status: string }) => status === 'NOT_FILED'
 const ok = (call: Call, reply: Reply, path: string) => reply.status === 200 && call.path.startsWith(path)
+/** Returns a fault that changes the bodies of answers with data. */
+const edited =
+  (path: string, edit: (body: Reply['body']) => void): Fault =>
+  (call, reply) => {
+    if (ok(call, reply, path)) edit(reply.body)
+    return reply
+  }
 
 test('the sandbox behind HTTP passes every check', async (t) => {
   const { failed, warned, skipped, passed } = await failuresOf((_, reply) => reply)
@@ -128,33 +151,43 @@ test('the sandbox behind HTTP passes every check', async (t) => {
 const faults: Record<string, { fault: Fault; warns?: boolean }> = {
   G01: { fault: ({ token }, reply) => (token === undefined ? { status: 200, body: {} } : reply) },
   G02: { fault: ({ path }, reply) => (path === '/no-such-operation' ? { ...reply, status: 200 } : reply) },
+  G04: {
+    fault: (call, reply) =>
+      ok(call, reply, '/taxpayers') ? { ...reply, headers: { 'content-type': 'text/html' } } : reply,
+  },
   G06: {
     fault: (call, reply) =>
       call.path === `/exporter-codes/${ids.iec}` ? { status: 400, body: { error: 'no' } } : reply,
   },
   G07: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/taxpayers')) reply.body.data.status = 'Active'
-      return reply
-    },
+    fault: edited('/taxpayers', (body) => {
+      body.data.status = 'Active'
+    }),
   },
   G08: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/taxpayers')) reply.body.data.gstin = '27AAACB1234C1ZF'
-      return reply
-    },
+    fault: edited('/taxpayers', (body) => {
+      body.data.gstin = '27AAACB1234C1ZF'
+    }),
   },
   G09: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/companies')) reply.body.asOf = '2099-01-01T00:00:00Z'
-      return reply
-    },
+    fault: edited('/companies', (body) => {
+      body.asOf = '2099-01-01T00:00:00Z'
+    }),
   },
   G10: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/accounts')) reply.body.data.Account[0].Summary.currentBalance = '1.005'
-      return reply
-    },
+    fault: edited('/accounts', (body) => {
+      body.data.Account[0].Summary.currentBalance = '1.005'
+    }),
+  },
+  G11: {
+    warns: true,
+    fault: edited('/taxpayers', (body) => {
+      body.upstream = [randomUUID()]
+    }),
+  },
+  G12: {
+    fault: ({ method, path }, reply) =>
+      method === 'POST' && path.startsWith('/taxpayers') ? { status: 200, body: {} } : reply,
   },
   G13: {
     fault: ({ path }, reply) =>
@@ -162,36 +195,70 @@ const faults: Record<string, { fault: Fault; warns?: boolean }> = {
         ? { status: 200, body: { asOf: null, data: { gstin: UNASSIGNED_GSTIN, legalName: '' } } }
         : reply,
   },
+  G14: {
+    fault: ({ path }, reply) => (path === '/companies' && reply.status === 422 ? { status: 200, body: {} } : reply),
+  },
   G16: {
     fault: (call, reply) =>
       call.path === '/accounts/deposits' && call.consent === undefined
         ? { status: 403, body: { code: 'CONSENT_REVOKED' } }
         : reply,
   },
+  G17: {
+    fault: edited('/accounts', (body) => {
+      body.consent.handle = 'another'
+    }),
+  },
+  G18: {
+    fault: ({ path, consent }, reply) =>
+      path === '/accounts/deposits' && consent === HANDLE && reply.status === 403 ? { status: 200, body: {} } : reply,
+  },
   G19: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/returns/trade')) reply.body.data.periods.pop()
-      return reply
-    },
+    fault: edited('/returns/trade', (body) => {
+      body.data.periods.pop()
+    }),
+  },
+  G20: {
+    fault: edited('/returns/trade', ({ data: { periods } }) => {
+      periods.find(isUnfiled).b2b = periods.find(isFiled).b2b
+    }),
   },
   G21: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/returns/trade')) reply.body.data.periods.find(isFiled).b2b[0].ctin = '07AABCT9012E2ZL'
-      return reply
-    },
+    fault: edited('/returns/trade', (body) => {
+      body.data.periods.find(isFiled).b2b[0].ctin = '07AABCT9012E2ZL'
+    }),
+  },
+  G22: {
+    fault: edited('/returns/outward-supplies', (body) => {
+      body.data.periods[1].period = body.data.periods[0].period
+    }),
+  },
+  G23: {
+    fault: edited('/accounts', (body) => {
+      body.data.Account[0].Transactions.Transaction[0].transactionTimestamp = '2001-01-01T10:00:00+05:30'
+    }),
+  },
+  G24: {
+    fault: edited('/accounts', (body) => {
+      body.data.Account[0].type = 'term_deposit'
+    }),
   },
   G25: {
-    fault: (call, reply) => {
-      if (ok(call, reply, '/companies')) reply.body.data.directorName = 'A person'
-      return reply
-    },
+    fault: edited('/companies', (body) => {
+      body.data.directorName = 'A person'
+    }),
   },
   G26: {
     warns: true,
-    fault: (call, reply) => {
-      if (ok(call, reply, '/companies')) reply.body.data.emailHashes = [sha256('accounts@example.com')]
-      return reply
-    },
+    fault: edited('/companies', (body) => {
+      body.data.emailHashes = [sha256('accounts@example.com')]
+    }),
+  },
+  G27: {
+    warns: true,
+    fault: edited('/taxpayers', (body) => {
+      delete body.upstream
+    }),
   },
   G28: {
     warns: true,
@@ -204,10 +271,11 @@ const faults: Record<string, { fault: Fault; warns?: boolean }> = {
 
 for (const [check, { fault, warns = false }] of Object.entries(faults)) {
   test(`a gateway with the fault of ${check} fails that check only`, async (t) => {
-    const { failed, warned } = await failuresOf(fault)
+    const { failed, warned, text } = await failuresOf(fault)
     const others = check === 'G28' ? failed.filter((name) => name !== 'G13') : failed
     t.deepEqual(others, warns ? [] : [check])
     t.deepEqual(warned, warns ? [check] : [])
+    for (const identifier of [ids.gstin, ids.pan, ids.cin, HANDLE]) t.false(text.includes(identifier), text)
   })
 }
 

@@ -2,9 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'ava'
 import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
+import { composeGateway, healthOf } from '../../examples/registry-gateway/compose.ts'
 import { keyHealth, readKeys, watchKeys } from '../../examples/registry-gateway/keys.ts'
+import { loadSettings } from '../../examples/registry-gateway/settings.ts'
+import { memoryStore } from '../../examples/registry-gateway/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { recordedHttp, type Sample, samplesOf } from './registry-gateway-samples.ts'
+import { recordedHttp, type Sample, sampleEnv, samplesOf } from './registry-gateway-samples.ts'
 
 function placed(sample: Sample): string {
   const folder = temporaryFolder('gateway-keys')
@@ -36,11 +39,36 @@ test('certificates of a portal give key ids, validity, commands and messages', a
   }
 })
 
-test('a folder of certificates is amber 60 days before its last key ends', (t) => {
-  const [sample] = samplesOf('einvoice-keys').filter((one) => one.case === 'good')
-  const folder = join(placed(sample ?? raise()), 'certificates')
-  t.deepEqual(keyHealth(folder, Date.parse('2028-03-01T00:00:00Z')), { daysLeft: 92, isAmber: false })
-  t.true(keyHealth(folder, Date.parse('2028-04-10T00:00:00Z'))?.isAmber)
+test('an issuer is amber 60 days before its last certificate ends', (t) => {
+  const folder = placed(good())
+  const health = (day: string) => keyHealth(folder, Date.parse(`${day}T00:00:00Z`))
+  t.deepEqual(health('2028-03-01'), { certificates: { daysLeft: 92, isAmber: false } })
+  t.deepEqual(health('2028-04-10'), { certificates: { daysLeft: 52, isAmber: true } })
+  t.deepEqual(Object.keys(keyHealth(join(folder, 'certificates'), 0)), ['certificates'], 'the folder names the issuer')
+})
+
+test('the health of the gateway shows the days left of certificates', async (t) => {
+  const sample = good()
+  const settings = loadSettings({ ...sampleEnv, INVOICE_KEYS: placed(sample) })
+  const deps = {
+    http: () => Promise.reject(new Error('no call')),
+    now: () => 0,
+    sleep: async () => {},
+    report: () => {},
+  }
+  const composition = composeGateway(settings, deps, { store: memoryStore() })
+  t.like(healthOf(composition, Date.parse('2028-04-10T00:00:00Z')), { keys: { certificates: { isAmber: true } } })
+  t.throws(() => loadSettings({ ...sampleEnv, INVOICE_KEYS: '/no/such/folder' }), {
+    message: /INVOICE_KEYS must be a folder/,
+  })
+})
+
+test('a command quotes the path of a certificate that needs it', (t) => {
+  const folder = join(placed(good()), "with blank's")
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'irp.cer'), good().files?.['certificates/irp.cer'] ?? '')
+  const [command = ''] = readKeys({ folder, issuer: 'NIC', env: 'PRODUCTION' }, 0).commands
+  t.true(command.includes(String.raw`/with blank'\''s/irp.cer' --env`), command)
 })
 
 test('the product knows no key of a token that another certificate signed', (t) => {
@@ -56,6 +84,8 @@ test('the product knows no key of a token that another certificate signed', (t) 
   t.is(check.reason, 'KEY_UNKNOWN')
 })
 
-function raise(): never {
-  throw new Error('the sample is missing')
+function good(): Sample {
+  const sample = samplesOf('einvoice-keys').find((one) => one.case === 'good')
+  if (!sample) throw new Error('the sample is missing')
+  return sample
 }

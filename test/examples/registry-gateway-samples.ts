@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HttpRequest } from '#shared/risk/registries/connector.ts'
 import type { Answer } from '../../examples/registry-gateway/adapter.ts'
-import type { CallLine } from '../../examples/registry-gateway/calls.ts'
+import type { AnswerLine, CallLine } from '../../examples/registry-gateway/calls.ts'
 import { type Composition, composeGateway } from '../../examples/registry-gateway/compose.ts'
 import { loadSettings, type Settings } from '../../examples/registry-gateway/settings.ts'
 import { memoryStore, type Store } from '../../examples/registry-gateway/store.ts'
@@ -128,13 +128,18 @@ export function evidenceOf(sample: Sample): string[] {
 }
 
 /** A gateway in front of the recorded answers of a sample, with its clock. */
-export function replayed(sample: Sample, store: Store = memoryStore(), report: (line: CallLine) => void = () => {}) {
+export function replayed(
+  sample: Sample,
+  store: Store = memoryStore(),
+  report: (line: CallLine) => void = () => {},
+  answered: (line: AnswerLine) => void = () => {},
+) {
   const differences: string[] = []
   const faults: unknown[] = []
   const clock = { nowMs: Date.parse(sample.now) }
   const http = recordedHttp(sample.exchanges, differences)
   const deps = { http, now: () => clock.nowMs, sleep: async () => {}, report }
-  const options = { store, hashKey: SAMPLE_HASH_KEY, fault: (error: unknown) => void faults.push(error) }
+  const options = { store, hashKey: SAMPLE_HASH_KEY, answered, fault: (error: unknown) => void faults.push(error) }
   const composition = composeGateway(sampleSettings(sample), deps, options)
   if (sample.consent) adoptConsent(composition, sample.consent, clock.nowMs)
   return { composition, differences, faults, clock }

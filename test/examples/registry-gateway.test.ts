@@ -32,7 +32,7 @@ test('state is sealed, bound to its name, and used by one process', (t) => {
 
 /** A gateway over HTTP in front of the recorded answers of a sample. */
 async function served(sample: Sample, store?: Parameters<typeof replayed>[1]) {
-  const { composition, clock } = replayed(sample, store)
+  const { composition, clock, faults } = replayed(sample, store)
   const settings = loadSettings(sampleEnv)
   const server = createGatewayServer({
     gateway: composition.gateway,
@@ -43,6 +43,7 @@ async function served(sample: Sample, store?: Parameters<typeof replayed>[1]) {
     health: async () => healthOf(composition, clock.nowMs),
     metrics: () => composition.metrics.registry.metrics(),
     isWritable: () => true,
+    fault: (error) => void faults.push(error),
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   // A server on a TCP port has an address object.
@@ -80,6 +81,15 @@ test('the server checks tokens, paths, methods and parameters', async (t) => {
     t.deepEqual(await call(path), { status: 403, text: '{"code":"NOT_ENTITLED"}' }, path)
   t.is((await call('/healthz', null)).status, 200)
   t.regex((await call('/metrics', null)).text, /gateway_answers_total\{operation="\/companies",code="NOT_ENTITLED"\} 1/)
+})
+
+test('a body is read only after the caller is authenticated', async (t) => {
+  await using gateway = await served(sampleOf('gleif', 'good'))
+  const large = { method: 'POST', body: 'x'.repeat(100 * 1024) }
+  const paths = ['/searches/persons', '/consents', `/notify/${'0'.repeat(64)}`]
+  const statuses = await Promise.all(paths.map(async (path) => (await gateway.call(path, 'x', large)).status))
+  t.deepEqual(statuses, [401, 401, 404])
+  t.is((await gateway.call('/searches/persons', undefined, large)).status, 413)
 })
 
 test('LEI records are served without a token below their secret path only', async (t) => {

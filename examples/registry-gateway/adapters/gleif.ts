@@ -13,6 +13,7 @@ export interface GleifSettings {
 const ACCEPT = { accept: 'application/vnd.api+json' }
 /** The register publishes a golden copy three times a day. */
 const CACHE_MS = 8 * 3_600_000
+const MAX_CACHE_BYTES = 64 * 1024 * 1024
 const FILTERS = ['filter[entity.registeredAs]', 'filter[entity.legalName]']
 
 const meta = z.object({ goldenCopy: z.object({ publishDate: z.string() }) })
@@ -61,7 +62,10 @@ export class GleifAdapter implements Adapter {
   readonly mappings = mappings
   readonly #provider: Provider = { adapter: 'gleif', limits: createLimits(50), retryAfterSeconds: 60 }
   readonly #base: string
-  readonly #kept = new LRUCache<string, { answer: Answer; until: number }>({ max: 1000 })
+  readonly #kept = new LRUCache<string, { answer: Answer; until: number }>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeCalculation: ({ answer }) => answer.body.length + 500,
+  })
   #publishedAt: string | null = null
 
   constructor(settings: GleifSettings) {

@@ -59,7 +59,11 @@ export class SetuAdapter implements Adapter {
   }
 
   async #consented(question: Question, work: Work, type: string, covers: (record: ConsentRecord) => boolean) {
-    const consent = this.#parts.consents.covering(question, covers)
+    // A handle may name a consent for deposits and another one for returns of the same taxpayer.
+    const consent = this.#parts.consents.covering(
+      question,
+      (record) => covers(record) && (record.fiTypes.length === 0 || record.fiTypes.includes(type)),
+    )
     await this.#parts.data.confirm(consent, work)
     const { record } = consent
     if (!record.fiTypes.includes(type) || !record.consentTypes.includes('PROFILE')) throw noConsent()
