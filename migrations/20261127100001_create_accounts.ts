@@ -40,7 +40,7 @@ export async function up(knex: Knex): Promise<void> {
       user_id bigint NOT NULL CONSTRAINT memberships_user_fkey REFERENCES users ON DELETE CASCADE,
       role text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT memberships_role_check CHECK (role IN ('owner', 'manager', 'member', 'read-only')),
+      CONSTRAINT memberships_role_check CHECK (role IN ('owner', 'manager', 'member', 'responder', 'read-only')),
       CONSTRAINT memberships_pkey PRIMARY KEY (organisation_id, user_id)
     );
     CREATE INDEX memberships_user_idx ON memberships (user_id);

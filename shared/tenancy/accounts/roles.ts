@@ -1,17 +1,18 @@
 /** In order of decreasing rights. */
-export const roles = ['owner', 'manager', 'member', 'read-only'] as const
+export const roles = ['owner', 'manager', 'member', 'responder', 'read-only'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * `view` reads all but secrets; `edit` changes checks and integrations; `manage` changes projects, keys, people and
- * public pages; `own` deletes projects and appoints owners.
+ * `view` reads all but secrets; `respond` acts on incidents and may be on call; `edit` changes checks and integrations;
+ * `manage` changes projects, keys, people and public pages; `own` deletes projects and appoints owners.
  */
-export type Right = 'view' | 'edit' | 'manage' | 'own'
+export type Right = 'view' | 'respond' | 'edit' | 'manage' | 'own'
 
 const RIGHTS = {
-  owner: ['view', 'edit', 'manage', 'own'],
-  manager: ['view', 'edit', 'manage'],
-  member: ['view', 'edit'],
+  owner: ['view', 'respond', 'edit', 'manage', 'own'],
+  manager: ['view', 'respond', 'edit', 'manage'],
+  member: ['view', 'respond', 'edit'],
+  responder: ['view', 'respond'],
   'read-only': ['view'],
 } as const satisfies Record<Role, readonly Right[]>
 
@@ -28,6 +29,7 @@ export const roleMeanings: Readonly<Record<Role, string>> = {
   owner: 'everything, including deleting projects and choosing owners',
   manager: 'checks, integrations, keys, settings and people',
   member: 'checks and integrations',
+  responder: 'read access, incidents and on-call shifts',
   'read-only': 'read access only',
 }
 

@@ -3,14 +3,15 @@ import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/a
 import { may, normalEmail, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
 
 const rights: Record<Role, Right[]> = {
-  owner: ['view', 'edit', 'manage', 'own'],
-  manager: ['view', 'edit', 'manage'],
-  member: ['view', 'edit'],
+  owner: ['view', 'respond', 'edit', 'manage', 'own'],
+  manager: ['view', 'respond', 'edit', 'manage'],
+  member: ['view', 'respond', 'edit'],
+  responder: ['view', 'respond'],
   'read-only': ['view'],
 }
-for (const role of ['owner', 'manager', 'member', 'read-only'] as const)
+for (const role of ['owner', 'manager', 'member', 'responder', 'read-only'] as const)
   test(`a ${role} may only ${rights[role].join(', ')}`, (t) => {
-    for (const right of ['view', 'edit', 'manage', 'own'] as const) {
+    for (const right of ['view', 'respond', 'edit', 'manage', 'own'] as const) {
       t.is(may(role, right), rights[role].includes(right), right)
     }
   })
