@@ -21,12 +21,14 @@ export async function up(knex: Knex): Promise<void> {
       what text NOT NULL DEFAULT 'flip',
       entry integer NOT NULL DEFAULT 0,
       detail jsonb,
+      link_digest bytea,
       CONSTRAINT notifications_check_status_check CHECK (check_status IN ('up', 'down')),
       CONSTRAINT notifications_state_check CHECK (state IN ('pending', 'delivered', 'failed', 'suppressed')),
       CONSTRAINT notifications_what_check CHECK (what IN ('flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown'))
     );
     COMMENT ON COLUMN notifications.entry IS 'offset in the plan in seconds; flip count of the incident for direct notifications';
     COMMENT ON COLUMN notifications.detail IS 'incident details for the message: step, repeat, reason of a delay';
+    COMMENT ON COLUMN notifications.link_digest IS 'SHA-256 of the token in its acknowledge link; null if it has none';
     CREATE UNIQUE INDEX notifications_bundle_key ON notifications (bundle_id, integration_id) WHERE bundle_id IS NOT NULL;
     COMMENT ON INDEX notifications_bundle_key IS 'sends each bundle at most once per integration';
     CREATE INDEX notifications_check_idx ON notifications (check_id, created_at DESC);
@@ -41,6 +43,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX notifications_incident_key IS 'sends each plan entry once per integration; lists the notifications of an incident';
     CREATE INDEX notifications_integration_idx ON notifications (integration_id, created_at DESC);
     COMMENT ON INDEX notifications_integration_idx IS 'lists the notifications of an integration, newest first; supports its deletion';
+    CREATE INDEX notifications_link_idx ON notifications (link_digest) WHERE link_digest IS NOT NULL;
+    COMMENT ON INDEX notifications_link_idx IS 'finds the notification of an acknowledge link';
     CREATE INDEX notifications_pending_idx ON notifications (check_id, integration_id, created_at)
       WHERE state = 'pending';
     COMMENT ON INDEX notifications_pending_idx IS 'keeps notifications in order: finds older pending ones of the same check and integration';

@@ -10,7 +10,7 @@ import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
-import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
+import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
 import type { AlertLinks, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
 import type {
   FlipForSending,
@@ -81,7 +81,9 @@ async function memberDetails(
 function summaryNotification(context: SiteContext, claim: Claim, summary: Summary): Notification {
   const subject = { ...testSubject(context, claim.claimed.status), check: testCheck(summary.title) }
   const notification = notificationOf(context, claim, subject)
-  return { ...notification, reason: '', urls: { ...notification.urls, check: summary.link }, summary }
+  const urls = { ...notification.urls, check: summary.link }
+  const link = claim.claimed.what === 'digest' && { ackUrl: ackUrlOf(context, claim.claimed.id) }
+  return { ...notification, reason: '', urls, summary: { ...summary, ...link } }
 }
 
 /** The webhook is not stored, so the message has no page and no row. */
@@ -149,14 +151,10 @@ function notificationOf(
   }
 }
 
-function alertLinks(
-  { config, secrets, now }: SiteContext,
-  { claimed, integration }: Source,
-  incident: IncidentForSending,
-): AlertLinks {
+function alertLinks(context: SiteContext, { claimed }: Source, incident: IncidentForSending): AlertLinks {
   const { incidentId, what, detail } = claimed
   const id = incidentId ?? NO_UUID
-  const { publicUrl } = config
+  const { config, now } = context
   return {
     incidentId: id,
     what: what === 'repeat' || what === 'recovery' || what === 'flapping' ? what : 'first',
@@ -164,13 +162,16 @@ function alertLinks(
     downAt: incident.downAt,
     step: detail ? detail.step + 1 : null,
     repeat: detail?.repeat ?? 0,
-    url: `${publicUrl}/incidents/${id}`,
-    ackUrl:
-      publicUrl + incidentLinkPath(id, integration.uuid, secrets.digest(signedOfIncidentLink(id, integration.uuid))),
+    url: `${config.publicUrl}/incidents/${id}`,
+    ackUrl: ackUrlOf(context, claimed.id),
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
     suppressedBy: detail?.name ?? '',
   }
+}
+
+function ackUrlOf({ config, secrets }: Pick<SiteContext, 'config' | 'secrets'>, notificationId: string): string {
+  return config.publicUrl + ackLinkOf(notificationId, secrets.digest).path
 }
 
 /** Signed, because the link works without signing in. */

@@ -1,7 +1,7 @@
-import type { Knex } from 'knex'
 import type { Mailer } from '#shared/delivery/mailer.ts'
 import { temporary } from '#shared/delivery/outcome.ts'
 import { findChecks } from '#shared/monitoring/checks/store.ts'
+import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
 import {
   type ClaimedNotification,
   claimNotifications,
@@ -20,7 +20,6 @@ import {
 } from '#shared/monitoring/notifications/sending-store.ts'
 import { countChildren, type Depended } from '#shared/monitoring/rules/parent-store.ts'
 import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
-import type { Outbox } from '#shared/platform/broker/outbox.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
@@ -63,7 +62,7 @@ export interface Claim {
 export function createNotifierContext(deps: NotifierDeps): NotifierContext {
   return {
     ...deps,
-    statements: createStatements(deps.db, deps.outbox),
+    statements: createStatements(deps),
     slots: new ConcurrencyLimiter(),
     recipients: new RecipientLimiter(),
     behind: new Set(),
@@ -71,9 +70,12 @@ export function createNotifierContext(deps: NotifierDeps): NotifierContext {
 }
 
 /** Concurrent attempts share statements: items of the same moment use one round trip. */
-function createStatements(db: Knex, outbox: Outbox) {
+function createStatements({ db, outbox, secrets }: Pick<NotifierDeps, 'db' | 'outbox' | 'secrets'>) {
   return {
-    claim: batched((ids: readonly string[]) => claimNotifications(db, ids), WRITES),
+    claim: batched((ids: readonly string[]) => {
+      const requested = ids.map((id) => ({ id, linkDigest: ackLinkOf(id, secrets.digest).digest }))
+      return claimNotifications(db, requested)
+    }, WRITES),
     reschedule: batched(async (rescheduled: readonly { id: string; seconds: number }[]) => {
       await postponeNotifications(db, rescheduled)
       return rescheduled

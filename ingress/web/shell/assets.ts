@@ -10,11 +10,14 @@ export function loadAsset(folder: string, file: string): Asset {
   return assetOf(file, readFileSync(join(folder, file)))
 }
 
-/** The order matters: later parts override earlier ones. */
 function loadStyle(): Asset {
-  const parts = STYLES.map((name) => readFileSync(join(FOLDER, 'css', `${name}.css`), 'utf8'))
-  const rules = parts.join('\n').replace(/\/\*.*?\*\/\n?/gs, '')
-  return assetOf('style.css', Buffer.from(`${iconRules()}\n${rules}`))
+  return assetOf('style.css', Buffer.from(`${iconRules()}\n${cssOf(STYLES)}`))
+}
+
+/** The order matters: later parts override earlier ones. */
+function cssOf(names: readonly string[]): string {
+  const parts = names.map((name) => readFileSync(join(FOLDER, 'css', `${name}.css`), 'utf8'))
+  return parts.join('\n').replace(/\/\*.*?\*\/\n?/gs, '')
 }
 
 const STYLES = [
@@ -38,6 +41,7 @@ const FOLDER = join(import.meta.dirname, 'assets')
 
 export const assets = {
   style: loadStyle(),
+  phone: assetOf('phone.css', Buffer.from(cssOf(['tokens', 'phone']))),
   script: loadAsset(FOLDER, 'app.js'),
   live: loadAsset(FOLDER, 'live.js'),
   list: loadAsset(FOLDER, 'list.js'),

@@ -19,9 +19,24 @@ export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'stat
     { label: 'Down since', value: isDown ? formatInstant(alert.downAt, timeZone) : '' },
     { label: 'Step', value: isDown && alert.step !== null ? String(alert.step) : '' },
     { label: 'Severity', value: alert.severity },
-    { label: 'Acknowledge', value: isDown ? alert.ackUrl : '' },
     { label: 'Late', value: lateness(alert) },
   ]
+}
+
+/** Returns the link that acknowledges the open incidents of a message; null if it has none. */
+export function ackUrlOf({
+  status,
+  alert,
+  summary,
+}: Pick<Notification, 'status' | 'alert' | 'summary'>): string | null {
+  if (status !== 'down') return null
+  return (summary ? summary.ackUrl : alert?.ackUrl) ?? null
+}
+
+/** For messages without buttons. */
+export function ackFacts(notification: Pick<Notification, 'status' | 'alert' | 'summary'>): Fact[] {
+  const url = ackUrlOf(notification)
+  return url === null ? [] : [{ label: 'Acknowledge', value: url }]
 }
 
 /** `It went down at 02:10, during "Patch night"`; empty if not suppressed. Times are in the reader's zone. */

@@ -43,16 +43,22 @@ const IS_OVERTAKEN = `(n.what <> 'test' AND (
     OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
       SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
 
+/** Recoveries and tests have no link. */
+const MAY_ACKNOWLEDGE = `n.check_status = 'down' AND n.what IN ('first', 'repeat', 'flapping', 'digest')`
+
 const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>()(`
   n.id, n.integration_id, n.check_id, n.flip_id, n.check_status AS status, n.attempts AS attempt, n.what,
   n.incident_id, n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS hasOlder,
   ${IS_OVERTAKEN} AS isOvertaken`)
 
 /**
- * Returns one entry per id, in order: null if it is not due, claimed by another process, ended, or a repeated id. The
+ * Stores the link of messages about incidents. Returns one entry per id, in order: null if it is not due, claimed by another process, ended, or a repeated id. The
  * sweeper retries rows that another transaction has locked.
  */
-export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(ClaimedNotification | null)[]> {
+export async function claimNotifications(
+  db: Knex,
+  requested: readonly { id: string; linkDigest: Buffer }[],
+): Promise<(ClaimedNotification | null)[]> {
   const rows = await query(
     db,
     typed`WITH due AS (
@@ -60,13 +66,19 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
        WHERE id = ANY(?::uuid[]) AND state = 'pending' AND next_attempt_at <= now()
          AND (lease_until IS NULL OR lease_until < now())
        ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
-     UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
-     FROM due WHERE n.id = due.id
+     UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval,
+       link_digest = CASE WHEN ${MAY_ACKNOWLEDGE} THEN t.link_digest END
+     FROM due JOIN unnest(?::uuid[], ?::bytea[]) AS t(id, link_digest) ON t.id = due.id WHERE n.id = due.id
      RETURNING ${CLAIMED_NOTIFICATION_COLUMNS}`,
-    [ids, LEASE],
+    [
+      requested.map(({ id }) => id),
+      LEASE,
+      requested.map(({ id }) => id),
+      requested.map(({ linkDigest }) => linkDigest),
+    ],
   )
   const claims = new Map(rows.map((row) => [row.id, row]))
-  return ids.map((id) => {
+  return requested.map(({ id }) => {
     const claim = claims.get(id) ?? null
     claims.delete(id)
     return claim

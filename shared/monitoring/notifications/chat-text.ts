@@ -1,4 +1,5 @@
 import { escapeHtml } from '../../html.ts'
+import { ackFacts, ackUrlOf } from './alert-texts.ts'
 import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
 import type { Notification } from './notification.ts'
 import { codeBlock, escapeMarkdown } from './text-parts.ts'
@@ -11,8 +12,15 @@ export function markdownText(notification: Notification): string {
     facts.join('\n'),
     body && `**Last ping's body:**\n${codeBlock(body)}`,
     `[${notification.summary ? linkTextOf(notification) : 'Open the check'}](${notification.urls.check})`,
+    ackMarkdown(notification),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** Escaping could break the address, so it is never part of a text. */
+export function ackMarkdown(notification: Notification): string {
+  const url = ackUrlOf(notification)
+  return url === null ? '' : `[Acknowledge](${url})`
 }
 
 export function plainText(notification: Notification): string {
@@ -23,18 +31,21 @@ export function plainText(notification: Notification): string {
     facts.join('\n'),
     body && `Last ping's body:\n${body}`,
     notification.urls.check,
+    ...ackFacts(notification).map(({ label, value }) => `${label}: ${value}`),
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
 /** Uses only `b`, `a` and `pre`, which all chat services support. */
-export function htmlText(notification: Notification, lineBreak: string): string {
+export function htmlText(notification: Notification, lineBreak: string, hasButtons = false): string {
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
+  const ackUrl = hasButtons ? null : ackUrlOf(notification)
   const lines = [
     `${notification.isTest || notification.summary ? '' : 'The check '}<a href="${escapeHtml(notification.urls.check)}">${escapeHtml(summaryOf(notification))}</a>${notification.summary ? '' : '.'}`,
     ...facts,
     ...(body ? ["<b>Last ping's body:</b>", `<pre>${escapeHtml(body)}</pre>`] : []),
+    ...(ackUrl === null ? [] : [`<a href="${escapeHtml(ackUrl)}">Acknowledge</a>`]),
   ]
   return lines.join(lineBreak)
 }

@@ -1,6 +1,6 @@
 import { type MailSection, renderMail, unsubscribeHeaders } from '../../delivery/mail-frame.ts'
 import { dependentsText } from '../rules/parents.ts'
-import { stateLabel, suppressedText } from './alert-texts.ts'
+import { ackUrlOf, stateLabel, suppressedText } from './alert-texts.ts'
 import { checkLabel, factsOf, linkTextOf, reasonText, titleOf, triedLabel } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 import { type Fact, formatDuration, formatInstant, oneLine } from './text-parts.ts'
@@ -48,9 +48,10 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   }
 }
 
-function buttonsOf({ urls, alert, status, isTest, summary }: Notification) {
-  const open = { label: linkTextOf({ isTest, ...(summary && { summary }) }), url: urls.check }
-  return alert && status === 'down' && !summary ? [open, { label: 'Acknowledge', url: alert.ackUrl }] : [open]
+function buttonsOf(notification: Notification) {
+  const open = { label: linkTextOf(notification), url: notification.urls.check }
+  const ackUrl = ackUrlOf(notification)
+  return ackUrl === null ? [open] : [open, { label: 'Acknowledge', url: ackUrl }]
 }
 
 function leadOf(notification: Notification): string {
@@ -71,8 +72,7 @@ function emailFacts(notification: Notification): Fact[] {
   const source = lastPing ? [lastPing.scheme, lastPing.method, lastPing.remoteAddr, lastPing.ua] : []
   return [
     { label: 'Changed', value: formatInstant(flipAt, timeZone) },
-    // The button has this link.
-    ...factsOf(notification).filter(({ value }) => value !== notification.alert?.ackUrl),
+    ...factsOf(notification),
     { label: 'Last ping from', value: oneLine(source.filter((part) => part).join(', ')) },
   ].filter((fact) => fact.value !== '')
 }

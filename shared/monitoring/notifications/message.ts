@@ -1,6 +1,6 @@
 import { splitTags } from '../checks/tags.ts'
 import { dependentsText } from '../rules/parents.ts'
-import { alertFacts, stateLabel, suppressedText } from './alert-texts.ts'
+import { ackUrlOf, alertFacts, stateLabel, suppressedText } from './alert-texts.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
 import { type Fact, formatDuration, formatInstant, formatPeriod, listText, oneLine, shortName } from './text-parts.ts'
 
@@ -44,7 +44,7 @@ export function triedLabel(status: Notification['status']): string {
 }
 
 export function linkTextOf({ isTest, summary }: Pick<Notification, 'isTest' | 'summary'>): string {
-  if (summary) return 'Open the list'
+  if (summary) return summary.linkText ?? 'Open the list'
   return isTest ? 'Open the integration' : 'Open the check'
 }
 
@@ -56,7 +56,13 @@ export function sentenceOf(notification: Notification, escaped = (text: string):
 
 /** Special spaces would force the more expensive UCS-2 encoding. */
 export function smsText(notification: Notification, siteName: string): string {
-  return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
+  const ackUrl = ackUrlOf(notification)
+  const line = withPlainSpaces(`${siteName}: ${sentenceOf(notification)}`)
+  return ackUrl === null ? line : `${line} Acknowledge: ${ackUrl}`
+}
+
+function withPlainSpaces(text: string): string {
+  return oneLine(text).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
 
 export function speechText(notification: Notification, siteName: string): string {
@@ -64,7 +70,7 @@ export function speechText(notification: Notification, siteName: string): string
   const withoutLink = summary
     ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }
     : notification
-  return `Hello! A message from ${siteName}. ${smsText(withoutLink, siteName).slice(siteName.length + 2)}`
+  return `Hello! A message from ${siteName}. ${withPlainSpaces(sentenceOf(withoutLink))}`
 }
 
 export function factsOf(notification: Notification): Fact[] {

@@ -41,6 +41,10 @@ export interface Summary {
   /** the parts of `text`, so that it can be shortened */
   list: NamedList
   link: string
+  /** label of the link in mails and chat messages; default `Open the list` */
+  linkText?: string
+  /** acknowledges all open incidents of a bundle; not stored */
+  ackUrl?: string
   /** values of `$GROUP_COUNT` and `$GROUP_JSON` in a digest */
   group?: { count: number; members: readonly object[] }
 }
@@ -55,7 +59,7 @@ export interface AlertLinks {
   /** 0 for the first message of its step */
   repeat: number
   url: string
-  /** signed page for acknowledging without signing in */
+  /** page for acknowledging without signing in */
   ackUrl: string
   lateBy: Micros
   lateReason: string

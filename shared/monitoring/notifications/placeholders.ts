@@ -15,7 +15,14 @@ export interface PlaceholderValues {
   exitStatus: number | null
   /** without a policy, these placeholders stay unchanged */
   alert?: AlertLinks
-  group?: { count: number; members: readonly object[] }
+  group?: NotifiedGroup
+}
+
+interface NotifiedGroup {
+  count: number
+  members: readonly object[]
+  /** of a bundle; a message about one incident has the link in `alert` */
+  ackUrl?: string
 }
 
 /** Values are percent-encoded in a URL; headers are Latin-1; only a body may contain the body of the ping. */
@@ -68,12 +75,13 @@ function alertPlaceholders(alert: AlertLinks, quote: (text: string) => string): 
 }
 
 function groupPlaceholders(
-  { count, members }: NonNullable<PlaceholderValues['group']>,
+  { count, members, ackUrl }: NotifiedGroup,
   quote: (text: string) => string,
 ): [string, string][] {
   return [
     ['GROUP_JSON', quote(JSON.stringify(members))],
     ['GROUP_COUNT', String(count)],
+    ...(ackUrl === undefined ? [] : [['ACK_URL', quote(ackUrl)] as [string, string]]),
   ]
 }
 

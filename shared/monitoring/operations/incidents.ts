@@ -31,15 +31,23 @@ export async function acknowledgeIncident(
     by,
     note,
     via,
+    for: seconds,
     ...target
-  }: IncidentOfProject & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' | 'command' },
+  }: IncidentOfProject & {
+    by: string
+    note: string
+    via: 'api' | 'page' | 'link' | 'agent' | 'command'
+    /** seconds; default: the timeout of the policy */
+    for?: number
+  },
   { now }: Pick<OperationDeps, 'now'>,
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, target, async (tx, incident) => {
     if (incident.state === 'resolved') throw new ConflictError('incident is resolved')
     if (incident.state === 'acknowledged') return null
     const at = now()
-    const until = incident.ackTimeout === null ? null : at + microsOfSeconds(incident.ackTimeout)
+    const timeout = seconds ?? incident.ackTimeout
+    const until = timeout === null ? null : at + microsOfSeconds(timeout)
     const name = nameOfActor(actor, by)
     await acknowledge(tx, target.id, { at, by: name, via, until })
     return { kind: 'ack', by: name, via, text: note }
@@ -50,7 +58,7 @@ export async function acknowledgeIncident(
 export async function unacknowledgeIncident(
   db: Knex,
   actor: Actor,
-  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' },
+  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | 'link' },
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, target, async (tx, incident) => {
     if (incident.state === 'resolved') throw new ConflictError('incident is resolved')

@@ -11,7 +11,7 @@ const content = {
       kind: 'buttons',
       buttons: [
         { label: 'Open the check', url: 'https://signals.example/checks/1?a=1&b=2' },
-        { label: 'Acknowledge', url: 'https://signals.example/i/2' },
+        { label: 'Acknowledge', url: 'https://signals.example/a/2' },
       ],
     },
     { kind: 'facts', facts: [{ label: 'Project', value: '<b>Acme</b>' }] },

@@ -56,7 +56,8 @@ test('concurrent claims get each attempt once, and a deletion blocks no other', 
       integrations.map(({ id }) => id),
     )
   const ids = [...(await made()), ...(await made())]
-  const claims = await Promise.all([claimNotifications(db, [...ids, ...ids]), claimNotifications(db, ids)])
+  const due = ids.map((id) => ({ id, linkDigest: Buffer.from(id) }))
+  const claims = await Promise.all([claimNotifications(db, [...due, ...due]), claimNotifications(db, due)])
   const taken = claims.flat().filter((claim) => claim !== null)
   t.is(taken.length, 4)
   t.is(new Set(taken.map(({ id }) => id)).size, 4)

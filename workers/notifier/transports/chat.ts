@@ -11,6 +11,7 @@ import {
   telegram,
   zulip,
 } from '#shared/monitoring/integrations/kinds/chat.ts'
+import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
 import { htmlText, markdownText, markedTitle, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
@@ -48,13 +49,20 @@ function card(notification: Notification) {
   const facts = factsOf(notification).map(({ label, value }) => ({
     decoratedText: { topLabel: label, text: escapeHtml(value), wrapText: true },
   }))
-  const link = { text: 'Open the check', onClick: { openLink: { url: notification.urls.check } } }
+  const buttons = linksOf(notification).map(({ title, url }) => ({ text: title, onClick: { openLink: { url } } }))
   const sections = [
     { widgets: [{ textParagraph: { text: escapeHtml(sentenceOf(notification)) } }, ...facts] },
     ...(body ? [{ header: "Last ping's body", widgets: [{ textParagraph: { text: escapeHtml(body) } }] }] : []),
-    { widgets: [{ buttonList: { buttons: [link] } }] },
+    { widgets: [{ buttonList: { buttons } }] },
   ]
   return { header: { title: markedTitle(notification) }, sections }
+}
+
+/** Links for services with buttons. */
+function linksOf(notification: Notification): { title: string; url: string }[] {
+  const ackUrl = ackUrlOf(notification)
+  const open = { title: 'Open the check', url: notification.urls.check }
+  return ackUrl === null ? [open] : [{ title: 'Acknowledge', url: ackUrl }, open]
 }
 
 const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config, notification) =>
@@ -98,7 +106,7 @@ function msteamswCard(notification: Notification) {
       { type: 'FactSet', facts },
       ...(body ? [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: body, fontType: 'monospace' }] }] : []),
     ],
-    actions: [{ type: 'Action.OpenUrl', title: 'Open the check', url: notification.urls.check }],
+    actions: linksOf(notification).map((link) => ({ type: 'Action.OpenUrl', ...link })),
   }
 }
 
@@ -162,29 +170,43 @@ const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was de
 
 /** If a group became a supergroup, saves its new id and sends the message there. */
 const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
-  const { text } = fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n') }))
-  const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
+  const hasButtons = ackUrlOf(notification) !== null
+  const rows = [linksOf(notification).map(({ title, url }) => ({ text: title, url }))]
+  let isRefused = false
+  const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null, asButtons = hasButtons) =>
     deliver(
       context.http,
       context.now,
       json('POST', `${config.base_url}/bot${config.token}/sendMessage`, {
         chat_id: id,
         ...(config.thread_id !== undefined && { message_thread_id: config.thread_id }),
-        text,
+        ...fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n', asButtons) })),
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
+        ...(asButtons && { reply_markup: { inline_keyboard: rows } }),
       }),
-      decide,
+      (answer) => {
+        isRefused = asButtons && refusesButton(answer)
+        return decide(answer)
+      },
     )
   let movedTo: number | undefined
-  const outcome = await sendTo(config.id, (answer) => {
+  const decideFirst = (answer: HttpAnswer) => {
     movedTo = migratedId(answer)
     return refusal(answer)
-  })
+  }
+  const first = await sendTo(config.id, decideFirst)
+  const outcome = isRefused ? await sendTo(config.id, decideFirst, false) : first
   if (movedTo === undefined) return outcome
   await context.saveConfig({ ...config, id: movedTo })
   return sendTo(movedTo, refusal)
 })
+
+/** Telegram refuses buttons to hosts without a public name, but accepts links to them in the text. */
+function refusesButton(answer: HttpAnswer): boolean {
+  const { description } = answeredObject(answer)
+  return answer.status === 400 && typeof description === 'string' && /button.*url/i.test(description)
+}
 
 function refusal(answer: HttpAnswer): Outcome | null {
   const wait = parameterOf(answer, 'retry_after')

@@ -1,5 +1,6 @@
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { opsgenie, pagertree, pd, spike, victorops } from '#shared/monitoring/integrations/kinds/incident-tools.ts'
+import { ackFacts } from '#shared/monitoring/notifications/alert-texts.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
@@ -15,7 +16,7 @@ const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, 
     description: sentenceOf(shown),
     client: settings.siteName,
     client_url: notification.urls.check,
-    details: Object.fromEntries(factsOf(shown).map(({ label, value }) => [label, value])),
+    details: Object.fromEntries([...factsOf(shown), ...ackFacts(shown)].map(({ label, value }) => [label, value])),
   }))
   return deliver(http, now, json('POST', `${config.base_url}/generic/2010-04-15/create_event.json`, event))
 })

@@ -1,6 +1,7 @@
 import { permanent, temporary } from '#shared/delivery/outcome.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { apprise, gotify, ntfy, po, pushbullet } from '#shared/monitoring/integrations/kinds/push.ts'
+import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
 import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'
@@ -14,6 +15,7 @@ const expireSeconds = 86_400
 /** A recovery first cancels the repetition of its emergency message. */
 const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
   const { check, status, urls } = notification
+  const ackUrl = ackUrlOf(notification)
   const priority = status === 'up' ? config.priority_up : config.priority
   if (status === 'up' && config.priority === 2) {
     const cancelUrl = `${config.base_url}/1/receipts/cancel_by_tag/${check.uniqueKey}.json`
@@ -24,12 +26,12 @@ const poTransport = defineTransport(po, async ({ http, now }, config, notificati
     token: config.token,
     user: config.user_key,
     title: titleOf(shown),
-    message: htmlText(shown, '\n'),
+    message: htmlText(shown, '\n', true),
     html: '1',
     priority: String(priority),
     tags: check.uniqueKey,
-    url: urls.check,
-    url_title: 'Open the check',
+    url: ackUrl ?? urls.check,
+    url_title: ackUrl === null ? 'Open the check' : 'Acknowledge',
     ...(priority === 2 && { retry: String(retrySeconds), expire: String(expireSeconds) }),
   }))
   return deliver(http, now, form(`${config.base_url}/1/messages.json`, message), (answer) => {
@@ -50,6 +52,7 @@ const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, co
 
 const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
   const isUp = notification.status === 'up'
+  const ackUrl = ackUrlOf(notification)
   const message = fitted('ntfy', notification, (shown) => ({
     topic: config.topic,
     priority: isUp ? config.priority_up : config.priority,
@@ -64,19 +67,34 @@ const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notifi
         label: notification.summary ? linkTextOf(notification) : 'Open the check',
         url: notification.urls.check,
       },
+      ...(ackUrl === null ? [] : [{ ...ACK_ACTION, url: ackUrl }]),
     ],
   }))
   const headers: Record<string, string> = config.token ? { authorization: `Bearer ${config.token}` } : {}
   return deliver(http, now, json('POST', config.url, message, headers))
 })
 
+/** The app sends the form of the page behind the link, so that one press acknowledges. */
+const ACK_ACTION = {
+  action: 'http',
+  label: 'Acknowledge',
+  method: 'POST',
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body: 'do=ack',
+  clear: true,
+}
+
 const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
   const priority = notification.status === 'up' ? config.priority_up : config.priority
+  const ackUrl = ackUrlOf(notification)
   const message = fitted('gotify', notification, (shown) => ({
     title: titleOf(shown),
     message: markdownText(shown),
     ...(priority !== undefined && { priority }),
-    extras: { 'client::display': { contentType: 'text/markdown' } },
+    extras: {
+      'client::display': { contentType: 'text/markdown' },
+      ...(ackUrl !== null && { 'client::notification': { click: { url: ackUrl } } }),
+    },
   }))
   return deliver(http, now, json('POST', `${config.url}/message?token=${encodeURIComponent(config.token)}`, message))
 })

@@ -1,4 +1,5 @@
-import { statusColours } from '#shared/monitoring/notifications/chat-text.ts'
+import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
+import { ackMarkdown, statusColours } from '#shared/monitoring/notifications/chat-text.ts'
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/text-parts.ts'
@@ -15,6 +16,7 @@ export function slackMessage(notification: Notification, siteName: string, forma
     value: escaped(value),
     short: value.length < 40,
   }))
+  const ackUrl = ackUrlOf(notification)
   return {
     username: siteName,
     text: '',
@@ -26,7 +28,11 @@ export function slackMessage(notification: Notification, siteName: string, forma
         mrkdwn_in: format === 'slack' ? [] : ['fields', 'text'],
         title: escaped(titleOf(notification)),
         title_link: notification.urls.check,
-        text: escaped(sentenceOf(notification)),
+        text: [escaped(sentenceOf(notification)), format === 'slack' ? '' : ackMarkdown(notification)]
+          .filter((part) => part !== '')
+          .join('\n\n'),
+        ...(ackUrl !== null &&
+          format === 'slack' && { actions: [{ type: 'button', text: 'Acknowledge', url: ackUrl }] }),
         fields: body
           ? [
               ...fields,

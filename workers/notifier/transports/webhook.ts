@@ -52,7 +52,7 @@ function placeholderValues(notification: Notification): PlaceholderValues {
 
 /** A notification about one check under a policy is a group of one. */
 function groupOf({ summary, alert, check, status }: Notification): PlaceholderValues['group'] {
-  if (summary) return summary.group
+  if (summary) return summary.group && { ...summary.group, ...(summary.ackUrl && { ackUrl: summary.ackUrl }) }
   if (!alert) return undefined
   const { incidentId: incident, severity } = alert
   return { count: 1, members: [{ check: check.uuid, name: check.name, incident, severity, status }] }

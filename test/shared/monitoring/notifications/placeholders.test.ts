@@ -58,7 +58,7 @@ test('fills the placeholders of incidents only under a policy', (t) => {
     what: 'repeat',
     incidentId: 'the-incident',
     url: 'https://example.org/incidents/the-incident',
-    ackUrl: 'https://example.org/i/x',
+    ackUrl: 'https://example.org/a/x',
     severity: 'warning',
     step: 2,
     repeat: 3,

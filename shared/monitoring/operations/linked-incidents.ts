@@ -1,0 +1,44 @@
+import type { Knex } from 'knex'
+import { ConflictError } from '../../errors.ts'
+import {
+  type LinkAction,
+  type LinkedIncident,
+  type LinkedNotification,
+  linkedBy,
+  mayAct,
+  SNOOZE_SECONDS,
+} from '../notifications/link-rules.ts'
+import type { OperationDeps } from './deps.ts'
+import { acknowledgeIncident, unacknowledgeIncident } from './incidents.ts'
+
+interface LinkRequest {
+  link: LinkedNotification
+  incidents: readonly LinkedIncident[]
+  action: LinkAction
+  /** of the client */
+  address: string
+}
+
+/** Acts for the holder of an acknowledge link. Skips incidents that the action does not change. */
+export async function actByLink(
+  db: Knex,
+  { link, incidents, action, address }: LinkRequest,
+  deps: Pick<OperationDeps, 'now'>,
+): Promise<void> {
+  const actor = { kind: 'link', through: link.integrationName, address } as const
+  const project = { id: link.projectId, organisationId: link.organisationId }
+  for (const incident of incidents.filter((one) => mayAct(action, one, link.integrationName, deps.now()))) {
+    const target = { project, id: incident.id, via: 'link' } as const
+    try {
+      if (action === 'unack') await unacknowledgeIncident(db, actor, target)
+      else {
+        const isSnooze = action === 'snooze'
+        const input = { ...target, by: linkedBy(link.integrationName), note: isSnooze ? 'Muted for 1 hour' : '' }
+        await acknowledgeIncident(db, actor, { ...input, ...(isSnooze && { for: SNOOZE_SECONDS }) }, deps)
+      }
+    } catch (error) {
+      // Another request resolved or changed the incident meanwhile.
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+}

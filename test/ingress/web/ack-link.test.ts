@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { type Sending, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+
+const MINUTE = 60_000
+
+let app: HttpProduct
+test.before(async () => {
+  app = await sharedProduct()
+})
+
+/** Stores a sent message about checks that went down. Each scenario has an address, because requests are limited. */
+async function openScenario(names: readonly string[], isBundle = false) {
+  const { db, secrets } = app.deps
+  const { project } = await addProject(app.deps)
+  const { id: integrationId } = await addChannel(app.deps, project.id, 'On-call')
+  const ids: string[] = []
+  const past = (ms: number) => new Date(Date.now() - ms)
+  for (const name of names) {
+    const check = await addCheck(app.deps, project.id, { name, tz: 'Asia/Kolkata' })
+    const id = randomUUID()
+    const times = { down_at: past(26 * MINUTE), alert_at: past(26 * MINUTE) }
+    await db('incidents').insert({
+      id,
+      project_id: project.id,
+      check_id: check.id,
+      state: 'alerting',
+      is_direct: false,
+      severity: 'critical',
+      ...times,
+    })
+    ids.push(id)
+  }
+  const [only] = ids
+  const id = randomUUID()
+  const { path, digest } = ackLinkOf(id, secrets.digest)
+  const bundleId = isBundle ? randomUUID() : null
+  const bundle = { id: bundleId, project_id: project.id, policy_id: 1, direction: 'down', opened_at: past(0) }
+  if (isBundle) {
+    await db('notification_bundles').insert({ ...bundle, sent_at: past(0) })
+    for (const incident_id of ids)
+      await db('notification_bundle_members').insert({
+        bundle_id: bundleId,
+        integration_id: integrationId,
+        incident_id,
+        included: true,
+      })
+  }
+  await db('notifications').insert({
+    id,
+    integration_id: integrationId,
+    check_status: 'down',
+    what: isBundle ? 'digest' : 'first',
+    state: 'delivered',
+    incident_id: isBundle ? null : only,
+    bundle_id: bundleId,
+    link_digest: digest,
+  })
+  const incidents = () => db('incidents').whereIn('id', ids).orderBy('n')
+  const act = (body?: string, method = 'POST') =>
+    send(app.url, path, { method, ...(body !== undefined && { body }) } satisfies Sending)
+  /** Moves the acknowledgement into the past instead of waiting. */
+  const age = (minutes: number) =>
+    db('incidents')
+      .whereIn('id', ids)
+      .update({ ack_at: past(minutes * MINUTE) })
+  return { path, incidents, act, age, project }
+}
+
+test.serial(
+  'the page of a link shows what happened, in less than 20 kB with its style and without scripts',
+  async (t) => {
+    const { path, project } = await openScenario(['db-backup'])
+    const page = await send(app.url, path)
+    t.is(page.status, 200)
+    const text = page.text.replaceAll('&#39;', "'")
+    for (const part of [
+      />Down</,
+      /db-backup/,
+      /Down for 26 min \(since \d\d:\d\d GMT\+5:30\)/,
+      />critical</,
+      />On-call</,
+    ])
+      t.regex(text, part)
+    t.regex(text, /name="do" value="ack"[^>]*>Acknowledge</)
+    t.regex(text, /name="do" value="snooze"[^>]*>Mute 1 h</)
+    t.regex(text, /href="\/incidents\/[0-9a-f-]{36}"[^>]*>Open incident</)
+    t.notRegex(text, /<script|style=|escalate/)
+    t.is(page.headers['set-cookie'], undefined)
+    t.is(page.headers['x-robots-tag'], 'noindex')
+    t.is(page.headers['referrer-policy'], 'no-referrer')
+    const style = /rel="stylesheet" href="([^"]+)"/.exec(text)?.[1] ?? ''
+    t.true(page.bytes.byteLength + (await send(app.url, style)).bytes.byteLength < 20_000)
+    t.false(text.includes(String(project.uuid)))
+  },
+)
+
+test.serial('previews and bare POST requests change nothing; one POST with the field acknowledges', async (t) => {
+  const { act, incidents } = await openScenario(['db-backup'])
+  for (const [method, body, status] of [
+    ['GET', undefined, 200],
+    ['HEAD', undefined, 200],
+    ['POST', undefined, 400],
+    ['POST', 'do=', 400],
+    ['POST', 'do=escalate', 400],
+    ['POST', 'List-Unsubscribe=One-Click', 400],
+    ['POST', `do=ack&${'x'.repeat(2000)}`, 413],
+  ] as const) {
+    t.is((await act(body, method)).status, status, `${method} ${body?.slice(0, 30)}`)
+    t.is((await incidents())[0].state, 'alerting')
+  }
+  t.is((await act('do=ack')).status, 303)
+  t.like((await incidents())[0], { state: 'acknowledged', ack_by: 'through On-call', ack_via: 'link', ack_until: null })
+  t.regex((await act(undefined, 'GET')).text, />Acknowledged<.*via On-call,.*value="unack"[^>]*>Undo</s)
+})
+
+test.serial('an acknowledgement can be undone for 10 minutes, and only by its own link', async (t) => {
+  const it = await openScenario(['db-backup'])
+  await it.act('do=ack')
+  await it.age(9)
+  t.is((await it.act('do=unack')).status, 303)
+  t.is((await it.incidents())[0].state, 'alerting')
+  await it.act('do=ack')
+  await it.age(11)
+  await it.act('do=unack')
+  t.is((await it.incidents())[0].state, 'acknowledged')
+  t.notRegex((await it.act(undefined, 'GET')).text, /Undo/)
+  await app.deps.db('incidents').where({ project_id: it.project.id }).update({ ack_at: new Date(), ack_via: 'page' })
+  await it.act('do=unack')
+  t.is((await it.incidents())[0].state, 'acknowledged', 'acknowledged on a page')
+})
+
+test.serial('muting acknowledges for one hour', async (t) => {
+  const { act, incidents } = await openScenario(['db-backup'])
+  await act('do=snooze')
+  const [{ state, ack_at: at, ack_until: until }] = await incidents()
+  t.is(state, 'acknowledged')
+  t.is(Math.round((until - at) / 1000), 3600)
+})
+
+test.serial('the link of a bundle lists and acknowledges all of its open incidents', async (t) => {
+  const { act, incidents } = await openScenario(['one', 'two', 'three'], true)
+  await app.deps
+    .db('incidents')
+    .where({ id: (await incidents())[2].id })
+    .update({ state: 'resolved', resolved_at: new Date() })
+  t.regex((await act(undefined, 'GET')).text, /2 checks are down.*one.*two.*three.*Acknowledge all 2</s)
+  await act('do=ack')
+  t.deepEqual(
+    (await incidents()).map(({ state }) => state),
+    ['acknowledged', 'acknowledged', 'resolved'],
+  )
+})
+
+test.serial('the link shows the end for 7 days and is unknown afterwards', async (t) => {
+  const { act, incidents } = await openScenario(['db-backup'])
+  const resolve = (days: number) =>
+    app.deps
+      .db('incidents')
+      .where('id', id)
+      .update({ state: 'resolved', resolved_at: new Date(Date.now() - days * 86_400_000) })
+  const [{ id }] = await incidents()
+  await resolve(6)
+  t.regex((await act(undefined, 'GET')).text, />Resolved</)
+  await act('do=ack')
+  t.is((await incidents())[0].state, 'resolved')
+  await resolve(8)
+  t.is((await act(undefined, 'GET')).status, 404)
+  t.is((await act('do=ack')).status, 404)
+})
