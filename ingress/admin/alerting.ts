@@ -1,7 +1,9 @@
 import { ConflictError } from '#shared/errors.ts'
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import type { TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { findIncident, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { findIncident, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { incidentView, timelineView } from '#shared/monitoring/alerting/incident-view.ts'
 import { planText } from '#shared/monitoring/alerting/plan.ts'
 import { policyView } from '#shared/monitoring/alerting/policy.ts'
@@ -96,15 +98,17 @@ const listOpen: Command = {
   options: { project: projectOption, all: { description: 'those that are over too' } },
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
-    const filter = { checkId: null, tag: null, from: null, before: null, beforeN: null }
     const state = given.all ? null : 'open'
-    const incidents = await listIncidents(context.db, project.id, { ...filter, state }, LISTED)
+    const incidents = await listIncidents(context.db, project.id, { ...ANY_INCIDENT, state }, LISTED)
     const text = incidents.map(({ id, name, checkUuid, state, severity, downAt, ackBy }) =>
       [id, state.padEnd(12), severity.padEnd(8), toIsoSeconds(downAt), name || checkUuid, ackBy ?? '']
         .join('  ')
         .trimEnd(),
     )
-    return { json: { incidents: incidents.map(incidentView) }, text: text.join('\n') || 'none' }
+    return {
+      json: { incidents: incidents.map((incident) => incidentView(incident, nowMicros())) },
+      text: text.join('\n') || 'none',
+    }
   },
 }
 
@@ -119,7 +123,7 @@ const showIncident: Command = {
     const { incident } = await requireIncident(given, context)
     const timeline = await timelineOf(context.db, incident, MAX_TIMELINE_ENTRIES)
     return {
-      json: { ...incidentView(incident), timeline: timeline.map(timelineView) },
+      json: { ...incidentView(incident, nowMicros()), timeline: timeline.map(timelineView) },
       text: timeline.map((row) => `${toIsoSeconds(row.at)}  ${lineOf(row)}`).join('\n'),
     }
   },
@@ -140,7 +144,8 @@ const acknowledge: Command = {
     if (note.length > 2000) throw new UsageError('--note is longer than 2000 characters')
     const input = { project, id: incident.id, by: '', note, via: 'command' } as const
     try {
-      const shown = incidentView(await acknowledgeIncident(context.db, operatorOf(context), input, { now: nowMicros }))
+      const done = await acknowledgeIncident(context.db, operatorOf(context), input, { now: nowMicros })
+      const shown = incidentView(done, nowMicros())
       return { json: shown, text: `${shown.id} is acknowledged by ${shown.ack?.by ?? 'an unknown user'}` }
     } catch (error) {
       if (error instanceof ConflictError) throw new UsageError(error.message)

@@ -1,58 +1,36 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { invalid, isPresent, mustBeOneOf, readText, refuseUnknown } from '#shared/monitoring/alerting/fields.ts'
+import { invalid, mustBeOneOf } from '#shared/monitoring/alerting/fields.ts'
+import { ANY_INCIDENT, type IncidentFilter, LISTED_STATES } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
-import {
-  findIncident,
-  type IncidentFilter,
-  listDecisions,
-  listIncidents,
-  timelineOf,
-} from '#shared/monitoring/alerting/incident-read-store.ts'
+import { findIncident, listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import {
   decisionView,
   incidentView,
   reducedIncidentView,
   timelineView,
 } from '#shared/monitoring/alerting/incident-view.ts'
-import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import { SEVERITIES } from '#shared/monitoring/alerting/policy.ts'
+import { findPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { namedIntegrations } from '#shared/monitoring/operations/check-changes.ts'
-import {
-  acknowledgeIncident,
-  assignIncident,
-  type IncidentOfProject,
-  noteIncident,
-  reportIncident,
-  unacknowledgeIncident,
-} from '#shared/monitoring/operations/incidents.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { isUuid, UUID_PATTERN } from '#shared/uuid.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { paged } from '../paging.ts'
 import type { Route } from '../route.ts'
 import { decisionSchema, incidentDetailsSchema, incidentSchema } from './alerting-schemas.ts'
-import { anyKey, type Context, read, readWriteKey, write } from './monitoring-route.ts'
+import { common, incidentActionRoutes, incidentParam } from './incident-actions.ts'
+import { anyKey, read, readWriteKey } from './monitoring-route.ts'
 import { numberOf, requireCheck } from './operation.ts'
 import { uuidParam } from './schemas.ts'
 
 const MAX_TIMELINE_ENTRIES = 500
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
-const incidentParam = {
-  pattern: UUID_PATTERN,
-  description: 'Dashed and in lower case.',
-  example: '5f1b1f3a-2d0f-4a42-9f1e-1c2c4d1f6a77',
-}
-const common = {
-  tags: ['Alerting'],
-  errors: [400, 404, 413],
-  responses: {
-    200: { description: 'The incident.', content: json(incidentSchema) },
-  },
-}
 const range = {
   start: z.string().optional().describe('UNIX timestamp: not older than it.'),
   end: z.string().optional().describe('UNIX timestamp: older than it.'),
@@ -70,9 +48,13 @@ export const incidentRoutes: readonly Route[] = [
     summary: 'List incidents, newest first',
     params: {},
     query: z.object({
-      state: z.enum(['open', 'resolved']).optional(),
+      state: z.enum(LISTED_STATES).optional().describe('`open`: all but `resolved`.'),
+      severity: z.enum(SEVERITIES).optional(),
       check: z.string().optional().describe('Uuid of a check.'),
+      policy: z.string().optional().describe('Uuid of the policy of the last evaluation.'),
       tag: z.string().optional(),
+      person: z.string().optional().describe('Address of the assignee or of an acknowledger.'),
+      q: z.string().optional().describe('Part of the name of the check, in any case.'),
       ...range,
     }),
     responses: {
@@ -88,7 +70,7 @@ export const incidentRoutes: readonly Route[] = [
       const filter = await filterOf(query, key, deps)
       const rows = await listIncidents(deps.db, key.project.id, filter, limit + 1)
       const { page, nextCursor } = paged(rows, limit, ({ n }) => String(n))
-      return { incidents: page.map(viewFor(key)), next: nextCursor }
+      return { incidents: page.map(viewFor(key, deps.now())), next: nextCursor }
     },
   }),
   read({
@@ -102,58 +84,12 @@ export const incidentRoutes: readonly Route[] = [
     async handle({ key, params, deps }) {
       const incident = await findIncident(deps.db, key.project.id, params.incident)
       if (!incident) throw new NotFoundError('')
-      if (key.kind !== 'rw') return reducedIncidentView(incident)
+      if (key.kind !== 'rw') return reducedIncidentView(incident, deps.now())
       const timeline = await timelineOf(deps.db, incident, MAX_TIMELINE_ENTRIES)
-      return { ...incidentView(incident), timeline: timeline.map(timelineView) }
+      return { ...incidentView(incident, deps.now()), timeline: timeline.map(timelineView) }
     },
   }),
-  act(
-    'ack',
-    'Acknowledge an incident',
-    z.object({ by: z.string().max(100).optional(), note: z.string().max(2000).optional() }),
-    {
-      async run({ own, body, actor, deps }) {
-        const by = isPresent(body.by) ? readText(body.by, 'by', { max: 100 }) : ''
-        const note = isPresent(body.note) ? readText(body.note, 'note', { max: 2000 }) : ''
-        refuseUnknown(body, '', ['by', 'note', 'api_key'])
-        return await acknowledgeIncident(deps.db, actor, { ...own, by, note, via: 'api' }, deps)
-      },
-      conflict: '`incident is resolved`',
-    },
-  ),
-  act('unack', 'Remove an acknowledgement', z.object({}), {
-    async run({ own, body, actor, deps }) {
-      refuseUnknown(body, '', ['api_key'])
-      return await unacknowledgeIncident(deps.db, actor, { ...own, via: 'api' })
-    },
-    conflict: '`incident is resolved` or `incident is not acknowledged`',
-  }),
-  act(
-    'assign',
-    'Assign an incident to a member',
-    z.object({ to: z.string().nullable().describe("A member's address.") }),
-    {
-      async run({ own, body, actor, deps }) {
-        const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
-        refuseUnknown(body, '', ['to', 'api_key'])
-        return await assignIncident(deps.db, actor, { ...own, to, via: 'api' })
-      },
-    },
-  ),
-  act('note', 'Add a note', z.object({ text: z.string().min(1).max(2000) }), {
-    async run({ own, body, actor, deps }) {
-      const text = readText(body.text, 'text', { min: 1, max: 2000 })
-      refuseUnknown(body, '', ['text', 'api_key'])
-      return await noteIncident(deps.db, actor, { ...own, text, via: 'api' })
-    },
-  }),
-  act('report', 'Write the report; also after the incident is resolved', z.object({ text: z.string().max(20_000) }), {
-    async run({ own, body, actor, deps }) {
-      const text = readText(body.text, 'text', { max: 20_000 })
-      refuseUnknown(body, '', ['text', 'api_key'])
-      return await reportIncident(deps.db, actor, { ...own, text, via: 'api' })
-    },
-  }),
+  ...incidentActionRoutes,
   read({
     ...common,
     access: readWriteKey,
@@ -184,56 +120,43 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-type Acting = Pick<Context<string>, 'actor' | 'deps'> & { own: IncidentOfProject; body: JsonObject }
-
-function act(
-  verb: string,
-  summary: string,
-  schema: z.ZodType,
-  { run, conflict }: { run(acting: Acting): Promise<ShownIncident>; conflict?: string },
-): Route {
-  return write<`/api/v3/incidents/{incident}/${string}`>({
-    ...common,
-    path: `/api/v3/incidents/{incident}/${verb}`,
-    operationId: `${verb}Incident`,
-    summary,
-    params: { incident: incidentParam },
-    body: { required: false, content: json(schema) },
-    responses: {
-      ...common.responses,
-      403: { description: 'The incident has 200 actions, the maximum. No body.' },
-      ...(conflict !== undefined && { 409: { description: conflict, content: { 'text/plain': null } } }),
-    },
-    async handle({ key, actor, params, body, deps }) {
-      const own = { project: key.project, id: params.incident }
-      if (!(await findIncident(deps.db, own.project.id, own.id))) throw new NotFoundError('')
-      return incidentView(await run({ own, body, actor, deps }))
-    },
-  })
-}
-
-function viewFor({ kind }: ProjectKey): (incident: ShownIncident) => object {
-  return kind === 'rw' ? incidentView : reducedIncidentView
+function viewFor({ kind }: ProjectKey, now: Micros): (incident: ShownIncident) => object {
+  return (incident) => (kind === 'rw' ? incidentView : reducedIncidentView)(incident, now)
 }
 
 type Query = ReturnType<typeof queryOf>
 
-/** @throws ValidationError for an invalid filter, NotFoundError for a check that the project does not have */
-async function filterOf(query: Query, key: ProjectKey, deps: IngressDeps): Promise<IncidentFilter> {
-  const state = query.getAll('state').at(-1) ?? null
-  if (state !== null && state !== 'open' && state !== 'resolved')
-    throw invalid('state', mustBeOneOf(['open', 'resolved']))
-  const uuid = query.getAll('check').at(-1) ?? null
-  const check = uuid !== null && isUuid(uuid) ? await findCheck(deps.db, uuid) : null
+/** @throws ValidationError for an invalid filter, NotFoundError for a check or policy that the project does not have */
+async function filterOf(query: Query, key: ProjectKey, { db }: IngressDeps): Promise<IncidentFilter> {
+  const text = (name: string) => query.getAll(name).at(-1) || null
+  const state = choiceOf(query, 'state', LISTED_STATES)
+  const severity = choiceOf(query, 'severity', SEVERITIES)
+  const [uuid, policy] = [text('check'), text('policy')]
+  const check = uuid !== null && isUuid(uuid) ? await findCheck(db, uuid) : null
   if (uuid !== null && check?.projectId !== key.project.id) throw new NotFoundError('')
+  const isKnown = policy === null || (isUuid(policy) && (await findPolicy(db, key.project.id, policy)) !== null)
+  if (!isKnown) throw new NotFoundError('')
   return {
+    ...ANY_INCIDENT,
     state,
+    severity,
     checkId: check?.id ?? null,
-    tag: query.getAll('tag').at(-1) ?? null,
+    policy,
+    tag: text('tag'),
+    // A read-only key must not learn who works on an incident.
+    person: key.kind === 'rw' ? text('person') : null,
+    q: text('q'),
     from: instantOf(query, 'start'),
     before: instantOf(query, 'end'),
     beforeN: cursorOf(query),
   }
+}
+
+function choiceOf<const T extends string>(query: Query, name: string, choices: readonly T[]): T | null {
+  const value = query.getAll(name).at(-1) ?? null
+  const found = choices.find((choice) => choice === value)
+  if (value !== null && found === undefined) throw invalid(name, mustBeOneOf(choices))
+  return found ?? null
 }
 
 function cursorOf(query: Query): number | null {

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
 import { readText } from '#shared/monitoring/alerting/fields.ts'
-import { listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
+import { timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/incidents.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { checkOf, incidentOf, ProjectInput, projectOf } from './check-view.ts'
@@ -28,14 +30,7 @@ export const incidentsList = defineTool({
   async run({ project, state = null, checkId, before }, call) {
     const { id } = await projectOf(project, call)
     const check = checkId === undefined ? null : await checkOf(checkId, call)
-    const filter = {
-      state,
-      checkId: check?.id ?? null,
-      tag: null,
-      from: null,
-      before: null,
-      beforeN: positionOf(before),
-    }
+    const filter = { ...ANY_INCIDENT, state, checkId: check?.id ?? null, beforeN: positionOf(before) }
     const rows = await listIncidents(call.deps.db, check?.project.id ?? id, filter, MAX_LIST + 1)
     const shown = rows.slice(0, MAX_LIST)
     const next = rows.length > MAX_LIST ? String(shown.at(-1)?.n) : null

@@ -33,6 +33,7 @@ const STYLES = [
   'filters',
   'list',
   'wall',
+  'incidents',
   'design',
   'docs',
   'narrow',

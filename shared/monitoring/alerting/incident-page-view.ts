@@ -34,6 +34,10 @@ export interface ShownIncident {
   nextAt: Micros | null
   report: string
   previous: string | null
+  /** from the flip to the first acknowledgement; null without one */
+  ackSeconds: number | null
+  /** last acknowledger, also after the end; null without one */
+  ackedBy: string | null
 }
 
 export interface TimelineRow {

@@ -10,44 +10,19 @@ const COLUMNS = columns<ShownIncident>()(`
   ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures,
   i.flapping, i.suppression, i.notified, i.skipped_us AS skipped, i.first_step, p.uuid AS policyUuid, i.is_direct,
   i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via, ${microsOf('i.ack_until')} AS ackUntil,
-  (p.plan->>'ack_timeout')::integer AS ackTimeout, ${microsOf('i.next_at')} AS nextAt, i.report, i.previous`)
+  (p.plan->>'ack_timeout')::integer AS ackTimeout, ${microsOf('i.next_at')} AS nextAt, i.report, i.previous,
+  (SELECT greatest(0, extract(epoch FROM min(e.at) - i.down_at))::integer FROM incident_events e
+   WHERE e.incident_id = i.id AND e.kind = 'ack') AS ackSeconds,
+  (SELECT e.actor_name FROM incident_events e WHERE e.incident_id = i.id AND e.kind = 'ack'
+   ORDER BY e.id DESC LIMIT 1) AS ackedBy`)
 
-const SELECT = typed`
+/** `i` is the incident, `c` its check, `p` its policy. */
+export const INCIDENTS = typed`
   SELECT ${COLUMNS}
   FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN alert_policies p ON p.id = i.policy_id`
 
 /** Format of an instant inside a JSON document of the database. */
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'`
-
-export interface IncidentFilter {
-  state: 'open' | 'resolved' | null
-  checkId: number | null
-  tag: string | null
-  from: Micros | null
-  before: Micros | null
-  beforeN: number | null
-}
-
-export async function listIncidents(
-  db: Knex,
-  projectId: number,
-  filter: IncidentFilter,
-  limit: number,
-): Promise<ShownIncident[]> {
-  const { state, checkId, tag, from, before, beforeN } = filter
-  return await query(
-    db,
-    typed`${SELECT} WHERE i.project_id = ?
-       AND (?::text IS NULL OR (i.resolved_at IS NULL) = (? = 'open'))
-       AND (?::bigint IS NULL OR i.check_id = ?)
-       AND (?::text IS NULL OR ? = ANY(string_to_array(c.tags, ' ')))
-       AND (?::bigint IS NULL OR i.down_at >= ${timestampOf('?::bigint')})
-       AND (?::bigint IS NULL OR i.down_at < ${timestampOf('?::bigint')})
-       AND (?::bigint IS NULL OR i.n < ?)
-     ORDER BY i.n DESC LIMIT ?`,
-    [projectId, state, state, checkId, checkId, tag, tag, from, from, before, before, beforeN, beforeN, limit],
-  )
-}
 
 /** `projectId` null means any project; `lock` holds until the transaction ends. */
 export async function findIncident(
@@ -58,7 +33,7 @@ export async function findIncident(
 ): Promise<ShownIncident | null> {
   const rows = await query(
     db,
-    typed`${SELECT} WHERE i.id = ?::uuid AND (?::bigint IS NULL OR i.project_id = ?)${lock ? ' FOR UPDATE OF i' : ''}`,
+    typed`${INCIDENTS} WHERE i.id = ?::uuid AND (?::bigint IS NULL OR i.project_id = ?)${lock ? ' FOR UPDATE OF i' : ''}`,
     [id, projectId, projectId],
   )
   return rows[0] ?? null

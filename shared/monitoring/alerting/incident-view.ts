@@ -1,16 +1,17 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/slug.ts'
 import { decisionText, integrationText, outcomeOf } from './decision-text.ts'
+import { durationOf } from './incident-list.ts'
 import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 
-export function incidentView(incident: ShownIncident) {
+export function incidentView(incident: ShownIncident, now: Micros) {
   const { ackAt } = incident
   return {
     id: incident.id,
     check: incident.checkUuid,
-    ...common(incident),
+    ...common(incident, now),
     policy: incident.policyUuid,
     assignee: incident.assignee,
     ack:
@@ -22,6 +23,7 @@ export function incidentView(incident: ShownIncident) {
             via: incident.ackVia,
             until: instant(incident.ackUntil),
           },
+    ack_seconds: incident.ackSeconds,
     next: instant(incident.nextAt),
     report: incident.report,
     previous: incident.previous,
@@ -29,16 +31,16 @@ export function incidentView(incident: ShownIncident) {
 }
 
 /** Omits the check's uuid, which permits pings, and names of people. */
-export function reducedIncidentView(incident: ShownIncident) {
+export function reducedIncidentView(incident: ShownIncident, now: Micros) {
   return {
     id: incident.id,
     unique_key: uniqueKey(incident.checkUuid),
-    ...common(incident),
+    ...common(incident, now),
     previous: incident.previous,
   }
 }
 
-function common(incident: ShownIncident) {
+function common(incident: ShownIncident, now: Micros) {
   return {
     name: incident.name,
     state: incident.state,
@@ -47,6 +49,7 @@ function common(incident: ShownIncident) {
     alert_at: instant(incident.alertAt),
     resolved_at: instant(incident.resolvedAt),
     resolution: incident.resolution,
+    duration: durationOf(incident, now),
     flips: incident.flips,
     failures: incident.failures,
     flapping: incident.flapping,

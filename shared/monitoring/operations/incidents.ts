@@ -54,6 +54,39 @@ export async function acknowledgeIncident(
   })
 }
 
+export interface BulkResult {
+  id: string
+  /** null: acknowledged */
+  error: string | null
+}
+
+/** Acknowledges each incident in a transaction of its own. Unknown ids are an error of that id. */
+export async function acknowledgeIncidents(
+  db: Knex,
+  actor: Actor,
+  { ids, ...input }: Omit<Parameters<typeof acknowledgeIncident>[2], 'id'> & { ids: readonly string[] },
+  deps: Pick<OperationDeps, 'now'>,
+): Promise<BulkResult[]> {
+  const results: BulkResult[] = []
+  for (const id of ids) {
+    try {
+      await acknowledgeIncident(db, actor, { ...input, id }, deps)
+      results.push({ id, error: null })
+    } catch (error) {
+      results.push({ id, error: refusalOf(error) })
+    }
+  }
+  return results
+}
+
+/** @throws other errors */
+function refusalOf(error: unknown): string {
+  if (error instanceof ConflictError) return error.message
+  if (error instanceof NotFoundError) return 'incident is not known'
+  if (error instanceof ForbiddenError) return `incident has ${MAX_ACTIONS} actions, the maximum`
+  throw error
+}
+
 /** The plan continues. @throws ConflictError if there is none or the incident is resolved */
 export async function unacknowledgeIncident(
   db: Knex,

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
-import { listDecisions, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
+import { listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { changePolicy, insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { recordFlips } from '#shared/monitoring/flips/store.ts'
@@ -19,7 +21,6 @@ const CHECKS = 60
 const WITHIN = 600
 
 /** Matches all incidents. */
-const ANY = { state: null, checkId: null, tag: null, from: null, before: null, beforeN: null }
 
 /** Creates a project with 60 checks under a grouping policy. */
 async function underPolicy(product: HttpProduct, url: string) {
@@ -130,7 +131,7 @@ test.serial('sixty outages of one policy make one digest, and so do their recove
       'IN_DIGEST delivered',
     ]),
   )
-  const [incident] = await listIncidents(db, project.id, { ...ANY, checkId: id }, 1)
+  const [incident] = await listIncidents(db, project.id, { ...ANY_INCIDENT, checkId: id }, 1)
   const timeline = incident ? await timelineOf(db, incident, 500) : []
   t.deepEqual(
     timeline

@@ -1,7 +1,9 @@
 import type { Knex } from 'knex'
 import { decisionText, integrationText } from '#shared/monitoring/alerting/decision-text.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import type { ShownDecision, ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { listDecisions, listIncidents } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { planText } from '#shared/monitoring/alerting/plan.ts'
 import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
@@ -26,13 +28,12 @@ export async function loadAlertPolicy(
   flipId: number | null,
 ): Promise<AlertPolicy> {
   const all = { from: null, before: null, beforeId: null }
-  const any = { tag: null, from: null, before: null, beforeN: null }
   const [policies, rules, decisions, why, [incident], comingOf] = await Promise.all([
     policiesOf(db, [check.projectId]),
     findAlertRules(db, check.id),
     listDecisions(db, check.id, all, SHOWN),
     flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, SHOWN),
-    listIncidents(db, check.projectId, { ...any, state: 'open', checkId: check.id }, 1),
+    listIncidents(db, check.projectId, { ...ANY_INCIDENT, state: 'open', checkId: check.id }, 1),
     loadComing(db, check.projectId),
   ])
   return {

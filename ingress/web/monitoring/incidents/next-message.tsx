@@ -21,6 +21,8 @@ export interface Coming {
 interface Props extends Coming {
   /** must be open */
   incident: ShownIncident
+  /** for a column whose neighbours show the state */
+  isShort?: boolean
   now: Micros
 }
 
@@ -38,19 +40,19 @@ export async function loadComing(
 }
 
 /** Completes “Next message: ” with time and recipients, or with the reason why none follows. */
-export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
+export function NextMessage({ incident, plan, decision, nameOf, isShort = false, now }: Props) {
   const { state, suppression, ackUntil, isDirect } = incident
   if (state === 'acknowledged') {
     return (
       <>
-        none, it is acknowledged
+        none{!isShort && ', it is acknowledged'}
         {ackUntil !== null && (
           <>
             {' '}
             until <Exact at={ackUntil} isNamed />
           </>
         )}
-        .
+        {!isShort && '.'}
       </>
     )
   }
@@ -60,10 +62,12 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
     return (
       <>
         <Ago at={next.at} now={now} /> to {whom}
-        {next.isRepeat && ', once more'}, if it is still down and not acknowledged.
+        {next.isRepeat && ', once more'}
+        {!isShort && ', if it is still down and not acknowledged.'}
       </>
     )
   }
+  if (suppression !== null && isShort) return <span class="muted">–</span>
   if (suppression !== null) {
     const isReported = decision?.outcome === 'suppressed' && decision.reason === suppression
     const why = decisionText({ outcome: '', reason: suppression, detail: isReported ? decision.detail : {} })
@@ -80,5 +84,6 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
     )
   }
   const isNotified = isDirect || incident.notified.some((entries) => entries > 0)
+  if (isShort) return <>{isNotified ? 'no further notification' : 'none'}</>
   return <>{isNotified ? 'when it is up again.' : 'none.'}</>
 }

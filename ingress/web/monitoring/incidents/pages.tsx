@@ -1,36 +1,27 @@
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
-import {
-  findIncident,
-  listDecisions,
-  listIncidents,
-  timelineOf,
-} from '#shared/monitoring/alerting/incident-read-store.ts'
+import { findIncident, listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import {
   acknowledgeIncident,
   noteIncident,
   reportIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
-import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
-import { type Micros, toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Column, ListPage, type PageAction } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
-import { Ago } from '../../shell/basics.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
-import { humanDuration } from '../../shell/format.ts'
+import { type Context, type FormContext, field, type Pages } from '../../shell/context.ts'
+import { goBack } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
-import { checkPath, type ProjectWorkspace, requireProject, requireRight, signedIn } from '../../shell/workspace.ts'
-import { IncidentPage, stateText } from './incident-page.tsx'
-import { loadComing, NextMessage } from './next-message.tsx'
+import { checkPath, type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+import { IncidentPage } from './incident-page.tsx'
+import { incidentListPages } from './list-pages.tsx'
+import { loadComing } from './next-message.tsx'
 
-const LISTED = 100
 const MAX_TIMELINE_ENTRIES = 500
 
 export function incidentPages(pages: Pages): void {
-  pages.get('/projects/:project/incidents', showList)
+  incidentListPages(pages)
   pages.get('/incidents/:incident', showIncident)
   pages.post('/incidents/:incident/ack', (context) =>
     act(context, (workspace, own) => {
@@ -70,7 +61,7 @@ async function act(
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error
   }
-  redirect(context, `/incidents/${incident.id}`)
+  goBack(context, `/incidents/${incident.id}`)
 }
 
 /** @throws NotFoundError for incidents of other users' projects */
@@ -112,59 +103,4 @@ async function showIncident(context: Context): Promise<void> {
       now={context.deps.now()}
     />,
   )
-}
-
-async function showList(context: Context): Promise<void> {
-  const workspace = await requireProject(context, 'view')
-  const { project } = workspace
-  const { db } = context.deps
-  const now = context.deps.now()
-  const any = { checkId: null, tag: null, from: null, before: null, beforeN: null }
-  const open = await listIncidents(db, project.id, { ...any, state: 'open' }, LISTED)
-  const resolved = await listIncidents(db, project.id, { ...any, state: 'resolved' }, LISTED)
-  const [statusPage, comingOf] = await Promise.all([findStatusPage(db, project.id), loadComing(db, project.id)])
-  const base = `/projects/${project.uuid}`
-  const noted: PageAction[] = [{ href: `${base}/status-notes`, label: 'Notes on the status page', isSecondary: true }]
-  sendPage(
-    context,
-    { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
-    <ListPage
-      title="Incidents"
-      label={`Incidents of ${project.name}, open ones first`}
-      path={`${base}/incidents`}
-      actions={statusPage && may(project.role, 'edit') ? noted : []}
-      look="stacked"
-      columns={incidentColumns(comingOf, now)}
-      rows={[...open, ...resolved]}
-      empty="No check of this project has gone down yet."
-    />,
-  )
-}
-
-function incidentColumns(comingOf: Awaited<ReturnType<typeof loadComing>>, now: Micros): Column<ShownIncident>[] {
-  return [
-    { title: 'Check', cell: ({ id, name }) => <a href={`/incidents/${id}`}>{name || 'A check without a name'}</a> },
-    { title: 'Since', isLabelled: true, cell: ({ downAt }) => <Ago at={downAt} now={now} /> },
-    {
-      title: 'State',
-      isLabelled: true,
-      cell: (incident) => (
-        <>
-          {stateText(incident)}
-          {incident.resolvedAt !== null && (
-            <span class="muted">
-              {' · lasted '}
-              {humanDuration(toSeconds(Math.max(0, incident.resolvedAt - incident.downAt)))}
-            </span>
-          )}
-        </>
-      ),
-    },
-    {
-      title: 'Next message',
-      isLabelled: ({ state }) => state !== 'resolved',
-      cell: (incident) =>
-        incident.state !== 'resolved' && <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />,
-    },
-  ]
 }

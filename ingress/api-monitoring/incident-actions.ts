@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { invalid, isPresent, readList, readText, refuseUnknown } from '#shared/monitoring/alerting/fields.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { incidentView } from '#shared/monitoring/alerting/incident-view.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import {
+  acknowledgeIncident,
+  acknowledgeIncidents,
+  assignIncident,
+  type IncidentOfProject,
+  noteIncident,
+  reportIncident,
+  unacknowledgeIncident,
+} from '#shared/monitoring/operations/incidents.ts'
+import { isUuid, UUID_PATTERN } from '#shared/uuid.ts'
+import type { Route } from '../route.ts'
+import { incidentSchema } from './alerting-schemas.ts'
+import { type Context, write } from './monitoring-route.ts'
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+
+export const incidentParam = {
+  pattern: UUID_PATTERN,
+  description: 'Dashed and in lower case.',
+  example: '5f1b1f3a-2d0f-4a42-9f1e-1c2c4d1f6a77',
+}
+
+export const common = {
+  tags: ['Alerting'],
+  errors: [400, 404, 413],
+  responses: {
+    200: { description: 'The incident.', content: json(incidentSchema) },
+  },
+}
+
+const MAX_BULK = 100
+const bulkBody = z.object({
+  ids: z.array(z.uuid()).min(1).max(MAX_BULK),
+  by: z.string().max(100).optional(),
+  note: z.string().max(2000).optional(),
+})
+const bulkResult = z.object({
+  incidents: z.array(
+    z.object({ id: z.uuid(), error: z.string().nullable().describe('null: the incident is acknowledged.') }),
+  ),
+})
+
+/** Actions on incidents; version 3 only. */
+export const incidentActionRoutes: readonly Route[] = [
+  write({
+    ...common,
+    path: '/api/v3/incidents/ack',
+    operationId: 'ackIncidents',
+    summary: 'Acknowledge several incidents',
+    params: {},
+    body: { required: true, content: json(bulkBody) },
+    responses: { 200: { description: 'One result per id, in the order of `ids`.', content: json(bulkResult) } },
+    async handle({ key, actor, body, deps }) {
+      const ids = readList(body.ids, 'ids', { min: 1, max: MAX_BULK }).map((id, index) => {
+        if (typeof id !== 'string' || !isUuid(id)) throw invalid(`ids[${index}]`, 'must be the id of an incident')
+        return id
+      })
+      const input = {
+        project: key.project,
+        ids: [...new Set(ids)],
+        ...readAck(body, ['ids', 'by', 'note']),
+        via: 'api',
+      } as const
+      return { incidents: await acknowledgeIncidents(deps.db, actor, input, deps) }
+    },
+  }),
+  act(
+    'ack',
+    'Acknowledge an incident',
+    z.object({ by: z.string().max(100).optional(), note: z.string().max(2000).optional() }),
+    {
+      async run({ own, body, actor, deps }) {
+        return await acknowledgeIncident(deps.db, actor, { ...own, ...readAck(body, ['by', 'note']), via: 'api' }, deps)
+      },
+      conflict: '`incident is resolved`',
+    },
+  ),
+  act('unack', 'Remove an acknowledgement', z.object({}), {
+    async run({ own, body, actor, deps }) {
+      refuseUnknown(body, '', ['api_key'])
+      return await unacknowledgeIncident(deps.db, actor, { ...own, via: 'api' })
+    },
+    conflict: '`incident is resolved` or `incident is not acknowledged`',
+  }),
+  act(
+    'assign',
+    'Assign an incident to a member',
+    z.object({ to: z.string().nullable().describe("A member's address.") }),
+    {
+      async run({ own, body, actor, deps }) {
+        const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
+        refuseUnknown(body, '', ['to', 'api_key'])
+        return await assignIncident(deps.db, actor, { ...own, to, via: 'api' })
+      },
+    },
+  ),
+  act('note', 'Add a note', z.object({ text: z.string().min(1).max(2000) }), {
+    async run({ own, body, actor, deps }) {
+      const text = readText(body.text, 'text', { min: 1, max: 2000 })
+      refuseUnknown(body, '', ['text', 'api_key'])
+      return await noteIncident(deps.db, actor, { ...own, text, via: 'api' })
+    },
+  }),
+  act('report', 'Write the report; also after the incident is resolved', z.object({ text: z.string().max(20_000) }), {
+    async run({ own, body, actor, deps }) {
+      const text = readText(body.text, 'text', { max: 20_000 })
+      refuseUnknown(body, '', ['text', 'api_key'])
+      return await reportIncident(deps.db, actor, { ...own, text, via: 'api' })
+    },
+  }),
+]
+
+function readAck(body: JsonObject, members: readonly string[]): { by: string; note: string } {
+  const by = isPresent(body.by) ? readText(body.by, 'by', { max: 100 }) : ''
+  const note = isPresent(body.note) ? readText(body.note, 'note', { max: 2000 }) : ''
+  refuseUnknown(body, '', [...members, 'api_key'])
+  return { by, note }
+}
+
+type Acting = Pick<Context<string>, 'actor' | 'deps'> & { own: IncidentOfProject; body: JsonObject }
+
+function act(
+  verb: string,
+  summary: string,
+  schema: z.ZodType,
+  { run, conflict }: { run(acting: Acting): Promise<ShownIncident>; conflict?: string },
+): Route {
+  return write<`/api/v3/incidents/{incident}/${string}`>({
+    ...common,
+    path: `/api/v3/incidents/{incident}/${verb}`,
+    operationId: `${verb}Incident`,
+    summary,
+    params: { incident: incidentParam },
+    body: { required: false, content: json(schema) },
+    responses: {
+      ...common.responses,
+      403: { description: 'The incident has 200 actions, the maximum. No body.' },
+      ...(conflict !== undefined && { 409: { description: conflict, content: { 'text/plain': null } } }),
+    },
+    async handle({ key, actor, params, body, deps }) {
+      const own = { project: key.project, id: params.incident }
+      if (!(await findIncident(deps.db, own.project.id, own.id))) throw new NotFoundError('')
+      return incidentView(await run({ own, body, actor, deps }), deps.now())
+    },
+  })
+}

@@ -1,0 +1,125 @@
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { type IncidentFilter, LISTED_STATES } from '#shared/monitoring/alerting/incident-list.ts'
+import {
+  countIncidents,
+  lastNotifications,
+  listIncidents,
+  listIncidentsByState,
+} from '#shared/monitoring/alerting/incident-list-store.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { acknowledgeIncidents } from '#shared/monitoring/operations/incidents.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { listMembers } from '#shared/tenancy/accounts/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { decodeCursor, encodeCursor, paged } from '../../../paging.ts'
+import { ListPage, type PageAction } from '../../lists/list.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages } from '../../shell/context.ts'
+import { goBack } from '../../shell/flash.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { requireProject } from '../../shell/workspace.ts'
+import { BulkBar, IncidentFilters, incidentColumns, MAX_COUNTED, RowForm, Tabs } from './list.tsx'
+import { filterOf, listAddress, readListQuery, TABS } from './list-query.ts'
+import { loadComing } from './next-message.tsx'
+
+const PAGE_SIZE = 50
+const MAX_BULK = 100
+
+export function incidentListPages(pages: Pages): void {
+  pages.get('/projects/:project/incidents', showList)
+  pages.post('/projects/:project/incidents/ack', acknowledgeSelected)
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'view')
+  const { project, session } = workspace
+  const { db } = context.deps
+  const now = context.deps.now()
+  const query = readListQuery(context.query)
+  const filterOfTab = (tab: typeof query.tab) => filterOf(query, tab, session.email, now)
+  const [{ page, nextCursor }, counts, statusPage, comingOf, policies, people] = await Promise.all([
+    readRows(db, project.id, filterOfTab(query.tab), context.query.get('cursor') ?? undefined),
+    Promise.all(TABS.map(({ id }) => countIncidents(db, project.id, filterOfTab(id), MAX_COUNTED + 1))),
+    findStatusPage(db, project.id),
+    loadComing(db, project.id),
+    policiesOf(db, [project.id]),
+    listMembers(db, project.organisationId),
+  ])
+  const last = await lastNotifications(
+    db,
+    page.map(({ id }) => id),
+  )
+  const base = `/projects/${project.uuid}`
+  const path = `${base}/incidents`
+  const mayEdit = may(project.role, 'edit')
+  const noted: PageAction[] = [{ href: `${base}/status-notes`, label: 'Notes on the status page', isSecondary: true }]
+  const { tab, ...filters } = query
+  const countOf = Object.fromEntries(TABS.map(({ id }, index) => [id, counts[index] ?? 0]))
+  sendPage(
+    context,
+    { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
+    <ListPage
+      title="Incidents"
+      label={`Incidents of ${project.name}`}
+      path={path}
+      actions={statusPage && mayEdit ? noted : []}
+      intro={
+        <div class="filters">
+          <Tabs path={path} query={query} counts={countOf} />
+          <IncidentFilters path={path} query={query} policies={policies} people={people} />
+          {mayEdit && page.length > 0 && (
+            <>
+              <RowForm context={context} />
+              <BulkBar context={context} path={path} />
+            </>
+          )}
+        </div>
+      }
+      look="wide-table incidents"
+      columns={incidentColumns({ comingOf, last, mayEdit, now })}
+      rows={page}
+      empty={listAddress('', filters) === '' ? EMPTY[tab] : 'No incident fits these filters.'}
+      filters={{ ...filters, tab: tab === 'open' ? null : tab }}
+      pages={{ isFirst: !context.query.has('cursor'), nextCursor }}
+    />,
+  )
+}
+
+const EMPTY = {
+  open: 'No open incidents.',
+  acknowledged: 'No open incident is acknowledged.',
+  resolved: 'No incident was resolved yet.',
+  mine: 'No open incident is assigned to you or acknowledged by you.',
+} as const
+
+const Cursor = z.tuple([z.int().min(1).max(LISTED_STATES.length), z.int().min(0)])
+
+/** Resolved incidents are read in the order of an index, because there may be many. */
+async function readRows(db: Knex, projectId: number, filter: IncidentFilter, cursor: string | undefined) {
+  const found = decodeCursor(cursor, Cursor)
+  const after = found && { rank: found[0], n: found[1] }
+  const rows: (ShownIncident & { rank: number })[] =
+    filter.state === 'resolved'
+      ? (await listIncidents(db, projectId, { ...filter, beforeN: after?.n ?? null }, PAGE_SIZE + 1)).map((row) => ({
+          ...row,
+          rank: LISTED_STATES.length,
+        }))
+      : await listIncidentsByState(db, projectId, filter, { after, limit: PAGE_SIZE + 1 })
+  return paged(rows, PAGE_SIZE, ({ rank, n }) => encodeCursor([rank, n]))
+}
+
+/** Skips incidents that were resolved meanwhile. */
+async function acknowledgeSelected(context: FormContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'edit')
+  const { deps, form } = context
+  const ids = [...new Set(form.getAll('incident').filter(isUuid))].slice(0, MAX_BULK)
+  const note = field(form, 'note').slice(0, 2000)
+  const input = { project, ids, by: session.email, note, via: 'page' } as const
+  const results = await acknowledgeIncidents(deps.db, personOf(context, session), input, deps)
+  const done = results.filter(({ error }) => error === null).length
+  const path = `/projects/${project.uuid}/incidents`
+  goBack(context, path, { notice: ids.length === 0 ? 'No incident was selected.' : `${done} acknowledged.` })
+}

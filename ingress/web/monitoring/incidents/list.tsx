@@ -1,0 +1,243 @@
+import { durationOf, type LastNotification } from '#shared/monitoring/alerting/incident-list.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import type { Micros } from '#shared/time.ts'
+import { Form } from '../../forms/form.tsx'
+import type { Column } from '../../lists/list.tsx'
+import { Ago, Distance } from '../../shell/basics.tsx'
+import type { Context } from '../../shell/context.ts'
+import { humanDuration } from '../../shell/format.ts'
+import { FILTER_NAMES, type ListQuery, listAddress, SINCE, TABS } from './list-query.ts'
+import { type loadComing, NextMessage } from './next-message.tsx'
+import { StatePill, whoOf, whyQuiet } from './state.tsx'
+
+/** More incidents are counted as `1,000+`. */
+export const MAX_COUNTED = 1_000
+
+export function Tabs(props: { path: string; query: ListQuery; counts: Readonly<Record<string, number>> }) {
+  const { path, query, counts } = props
+  return (
+    <ul class="tabs" aria-label="State">
+      {TABS.map(({ id, label }) => {
+        const count = counts[id] ?? 0
+        return (
+          <li key={id}>
+            <a href={listAddress(path, { ...query, tab: id })} aria-current={query.tab === id ? 'page' : undefined}>
+              {label}{' '}
+              <b class="figure">
+                {Math.min(count, MAX_COUNTED).toLocaleString('en')}
+                {count > MAX_COUNTED && '+'}
+              </b>
+            </a>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface FilterProps {
+  path: string
+  query: ListQuery
+  policies: readonly { uuid: string; name: string }[]
+  people: readonly { email: string; name: string }[]
+}
+
+export function IncidentFilters({ path, query, policies, people }: FilterProps) {
+  const isFiltered = FILTER_NAMES.some((name) => query[name] !== '')
+  return (
+    <form class="search incident-filters" method="get" action={path}>
+      {query.tab !== 'open' && <input type="hidden" name="tab" value={query.tab} />}
+      <label class="hidden" for="q">
+        Name of the check
+      </label>
+      <input id="q" name="q" type="search" value={query.q} placeholder="Search" maxLength={100} />
+      <Choice
+        name="severity"
+        label="Severity"
+        query={query}
+        options={['critical', 'warning', 'info'].map((value) => ({ value, label: value }))}
+      />
+      <Choice
+        name="policy"
+        label="Policy"
+        query={query}
+        options={policies.map(({ uuid, name }) => ({ value: uuid, label: name }))}
+      />
+      <Choice
+        name="person"
+        label="Person"
+        query={query}
+        options={people.map(({ email, name }) => ({ value: email, label: name || email }))}
+      />
+      <Choice name="since" label="Began" query={query} options={SINCE} />
+      <label class="hidden" for="tag">
+        Tag
+      </label>
+      <input id="tag" name="tag" value={query.tag} placeholder="Tag" maxLength={100} />
+      <button type="submit">Filter</button>
+      {isFiltered && <a href={listAddress(path, { tab: query.tab })}>Clear filters</a>}
+    </form>
+  )
+}
+
+function Choice(props: {
+  name: (typeof FILTER_NAMES)[number]
+  label: string
+  query: ListQuery
+  options: readonly { value: string; label: string }[]
+}) {
+  const { name, label, query, options } = props
+  if (options.length === 0) return null
+  return (
+    <>
+      <label class="hidden" for={name}>
+        {label}
+      </label>
+      <select id={name} name={name} data-submit>
+        <option value="">{`${label}: any`}</option>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={query[name] === option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+}
+
+/** One form for the buttons of all rows, each with its own address. */
+export function RowForm({ context }: { context: Context }) {
+  return (
+    <Form context={context} id="incident-form" action={context.request.originalUrl}>
+      <input type="hidden" name="back" value={context.request.originalUrl} />
+    </Form>
+  )
+}
+
+export function BulkBar({ context, path }: { context: Context; path: string }) {
+  return (
+    <Form context={context} action={`${path}/ack`} class="bulk" id="bulk-form">
+      <input type="hidden" name="back" value={context.request.originalUrl} />
+      <b class="bulk-label">With those selected</b>
+      <span class="bulk-buttons">
+        <label class="hidden" for="bulk-note">
+          Note
+        </label>
+        <input id="bulk-note" name="note" placeholder="note" maxLength={2000} autocomplete="off" />
+        <button type="submit" class="primary">
+          Acknowledge
+        </button>
+      </span>
+    </Form>
+  )
+}
+
+export interface RowContext {
+  comingOf: Awaited<ReturnType<typeof loadComing>>
+  last: ReadonlyMap<string, LastNotification>
+  mayEdit: boolean
+  now: Micros
+}
+
+const nameOf = ({ name }: ShownIncident) => name || 'A check without a name'
+
+export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): Column<ShownIncident>[] {
+  const selection: Column<ShownIncident> = {
+    title: 'Selection',
+    isTitleHidden: true,
+    look: 'i-select',
+    cell: (incident) =>
+      canAcknowledge(incident) && (
+        <input
+          type="checkbox"
+          name="incident"
+          value={incident.id}
+          form="bulk-form"
+          aria-label={`Select ${nameOf(incident)}`}
+        />
+      ),
+  }
+  const actions: Column<ShownIncident> = {
+    title: 'Actions',
+    isTitleHidden: true,
+    look: 'i-actions',
+    cell: (incident) => <RowActions incident={incident} />,
+  }
+  return [
+    ...(mayEdit ? [selection] : []),
+    { title: 'State', look: 'i-state', cell: (incident) => <StatePill incident={incident} /> },
+    {
+      title: 'Check',
+      look: 'i-check',
+      cell: (incident) => (
+        <>
+          <a href={`/incidents/${incident.id}`}>{nameOf(incident)}</a>
+          <span class="why">
+            {incident.severity !== 'critical' && ` · ${incident.severity}`}
+            {whyQuiet(incident) !== '' && ` · ${whyQuiet(incident)}`}
+          </span>
+        </>
+      ),
+    },
+    { title: 'Duration', look: 'i-time', cell: (incident) => <Duration incident={incident} now={now} /> },
+    { title: 'Who', look: 'i-who breakable', cell: (incident) => whoOf(incident) || <span class="muted">–</span> },
+    {
+      title: 'Last notification',
+      look: 'i-last',
+      cell: ({ id }) => <Last notification={last.get(id)} now={now} />,
+    },
+    {
+      title: 'Next notification',
+      look: 'i-next',
+      cell: (incident) =>
+        incident.state === 'resolved' ? (
+          <span class="muted">–</span>
+        ) : (
+          <NextMessage incident={incident} {...comingOf(incident, null)} now={now} isShort />
+        ),
+    },
+    ...(mayEdit ? [actions] : []),
+  ]
+}
+
+const canAcknowledge = ({ state }: ShownIncident) => state === 'waiting' || state === 'alerting'
+
+function Duration({ incident, now }: { incident: ShownIncident; now: Micros }) {
+  if (incident.resolvedAt === null) return <Distance at={incident.downAt} now={now} />
+  return (
+    <>
+      {humanDuration(durationOf(incident, now))}
+      <span class="why">
+        {' · '}
+        <Ago at={incident.downAt} now={now} />
+      </span>
+    </>
+  )
+}
+
+const RESULTS = { pending: 'being sent', delivered: 'delivered', failed: 'failed', suppressed: 'not sent' } as const
+
+function Last({ notification, now }: { notification: LastNotification | undefined; now: Micros }) {
+  if (!notification) return <span class="muted">–</span>
+  const { name, state, error, at } = notification
+  return (
+    <span class={state === 'failed' ? 'state is-down' : undefined} title={error || undefined}>
+      {`${name}: `}
+      <b>{RESULTS[state]}</b> <Ago at={at} now={now} />
+    </span>
+  )
+}
+
+function RowActions({ incident }: { incident: ShownIncident }) {
+  if (!canAcknowledge(incident)) return null
+  return (
+    <button
+      type="submit"
+      form="incident-form"
+      formAction={`/incidents/${incident.id}/ack`}
+      aria-label={`Acknowledge ${nameOf(incident)}`}
+    >
+      Acknowledge
+    </button>
+  )
+}
