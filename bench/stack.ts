@@ -119,11 +119,11 @@ function loaderOf(tree: string): readonly string[] {
   return existsSync(join(tree, LOADER[1])) ? LOADER : ['--import', 'tsx']
 }
 
-async function answering(url: string, everyMs = 100): Promise<void> {
+async function answering(url: string, intervalMs = 100): Promise<void> {
   for (const deadline = performance.now() + 30_000; performance.now() < deadline; ) {
     const answer = await fetch(url).catch(() => null)
     if (answer?.status === 200) return
-    await sleep(everyMs)
+    await sleep(intervalMs)
   }
   throw new Error(`nothing answers at ${url}`)
 }

@@ -19,7 +19,7 @@ import { tracedHandler } from './middleware/request-safety.ts'
 import { createShortCache } from './middleware/short-cache.ts'
 import { TokenTaker } from './middleware/token-taker.ts'
 import { startPingListener } from './ping/listener.ts'
-import { answersHttp } from './ping-path/listener-proof.ts'
+import { isHttpListening } from './ping-path/listener-proof.ts'
 import { createReplies } from './replies.ts'
 import { createRiskServices } from './risk-services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
@@ -70,7 +70,7 @@ export async function openIngress(
   )
   resources.use(server)
   isListening = true
-  pingListener.listener.open(() => answersHttp(config.host, server.port))
+  pingListener.proof.start(() => isHttpListening(config.host, server.port))
   return { server, deps, drain: () => draining.abort() }
 }
 

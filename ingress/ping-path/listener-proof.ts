@@ -7,36 +7,41 @@ import { startProver } from '#shared/monitoring/operations/prover.ts'
 import type { IngressDeps } from '../deps.ts'
 import { createShardProof } from './shard-proof.ts'
 
-/**
- * Proves every 2 s that this listener accepts pings, and stores the proven intervals
- * (docs/spec/alerting.md#listener-heartbeats).
- */
-export interface Listener extends AsyncDisposable {
-  refusals: Pick<Refusals, 'known' | 'unresolved'>
-  /** @param answers returns true if the listener responds on its own address */
-  open(answers: () => Promise<boolean>): void
+export interface ListenerProof extends AsyncDisposable {
+  /** counts pings that this listener refuses for internal reasons */
+  refusals: Pick<Refusals, 'count' | 'countUnresolved'>
+  /**
+   * Starts the rounds after the listener is bound.
+   * @param isListening sends a request to the listener's own port and returns true if it responds
+   */
+  start(isListening: () => Promise<boolean>): void
 }
 
-const ANSWERED_WITHIN_MS = 2_000
+const RESPONSE_TIMEOUT_MS = 2_000
 
-export function startPingIngress(
+/**
+ * Proves every 2 s that a listener accepts pings and that the ping queues accept messages, and stores the proven
+ * intervals and the refused pings (docs/spec/alerting.md#listener-heartbeats). Closing it ends the last interval.
+ * @param intervalMs tests prove more often
+ */
+export function createListenerProof(
   deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'log' | 'installation' | 'now'>,
   kind: ListenerKind,
-  everyMs?: number,
-): Listener {
+  intervalMs?: number,
+): ListenerProof {
   const refusals = createRefusals()
-  const takesMessages = createShardProof(deps.broker)
+  const acceptsMessages = createShardProof(deps.broker)
   let prover: AsyncDisposable | undefined
 
-  async function prove(answers: () => Promise<boolean>): Promise<bigint> {
-    const [isOpen, shards] = await Promise.all([answers().catch(() => false), provenShards()])
-    const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
-    return isWhole ? shards : 0n
+  async function prove(isListening: () => Promise<boolean>): Promise<bigint> {
+    const [responds, shards] = await Promise.all([isListening().catch(() => false), provenShards()])
+    const isProven = responds && !refusals.takeUnresolved() && deps.installation.problems().length === 0
+    return isProven ? shards : 0n
   }
 
   async function provenShards(): Promise<bigint> {
     const open = openGeneration(deps.installation.generations(), deps.now())
-    return open ? maskOfShards(await Promise.all(queuesOf(open).map(takesMessages))) : 0n
+    return open ? maskOfShards(await Promise.all(queuesOf(open).map(acceptsMessages))) : 0n
   }
 
   async function afterStore(): Promise<void> {
@@ -47,8 +52,8 @@ export function startPingIngress(
 
   return {
     refusals,
-    open(answers) {
-      const rounds = { everyMs, prove: () => prove(answers), afterStore }
+    start(isListening) {
+      const rounds = { intervalMs, prove: () => prove(isListening), afterStore }
       prover = startProver({ db: deps.healthDb, log: deps.log }, kind, rounds)
     },
     async [Symbol.asyncDispose]() {
@@ -57,19 +62,19 @@ export function startPingIngress(
   }
 }
 
-export async function answersHttp(host: string, port: number): Promise<boolean> {
-  const response = await fetch(`http://${bracketed(localOf(host))}:${port}/livez`, {
-    signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+export async function isHttpListening(host: string, port: number): Promise<boolean> {
+  const response = await fetch(`http://${bracketed(loopbackOf(host))}:${port}/livez`, {
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   })
   await response.body?.cancel()
   return response.ok
 }
 
-export async function answersMail(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host: localOf(host), port })
+export async function isSmtpListening(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host: loopbackOf(host), port })
   try {
     return await new Promise<boolean>((resolve) => {
-      socket.setTimeout(ANSWERED_WITHIN_MS, () => resolve(false))
+      socket.setTimeout(RESPONSE_TIMEOUT_MS, () => resolve(false))
       socket.once('error', () => resolve(false))
       socket.once('data', (greeting) => resolve(greeting.toString('latin1').startsWith('220')))
     })
@@ -78,7 +83,8 @@ export async function answersMail(host: string, port: number): Promise<boolean> 
   }
 }
 
-function localOf(host: string): string {
+/** Replaces a wildcard address by the loopback address of its family. */
+function loopbackOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host
 }

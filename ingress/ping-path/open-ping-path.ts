@@ -13,7 +13,7 @@ import { Batcher } from './batcher.ts'
 import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
 import { decryptRules } from './decrypt-rules.ts'
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
-import { type Listener, startPingIngress } from './listener-proof.ts'
+import { createListenerProof, type ListenerProof } from './listener-proof.ts'
 import { type PingUsage, startPingUses } from './usage-counters.ts'
 
 export interface PingPath extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface PingPath extends AsyncDisposable {
   batcher: Batcher
   uses: PingUsage
   heartbeat: Heartbeat
-  listener: Listener
+  proof: ListenerProof
 }
 
 export type PingPathDeps = Pick<
@@ -50,17 +50,17 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
     mayAnswer: cover.mayAnswer,
   })
   const heartbeat = startHeartbeat(deps, kind, { cover, oldest: () => batcher.oldest() })
-  const listener = startPingIngress(deps, kind)
+  const proof = createListenerProof(deps, kind)
   const uses = startPingUses(deps, { ignoresCase: kind === 'smtp' })
   return {
     cache,
     batcher,
     heartbeat,
-    listener,
+    proof,
     uses,
     async [Symbol.asyncDispose]() {
       await batcher.drain()
-      await listener[Symbol.asyncDispose]()
+      await proof[Symbol.asyncDispose]()
       await heartbeat[Symbol.asyncDispose]()
       await uses[Symbol.asyncDispose]()
     },

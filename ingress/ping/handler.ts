@@ -21,7 +21,7 @@ import type { Batcher } from '../ping-path/batcher.ts'
 import type { CheckCache, KnownCheck } from '../ping-path/check-cache.ts'
 import { decryptRules } from '../ping-path/decrypt-rules.ts'
 import type { Heartbeat } from '../ping-path/heartbeat.ts'
-import type { Listener } from '../ping-path/listener-proof.ts'
+import type { ListenerProof } from '../ping-path/listener-proof.ts'
 import type { PingUsage } from '../ping-path/usage-counters.ts'
 import { answerLogged, answerPreflight, answerRefused, type Reply } from './answers.ts'
 import { bodyReader, createLongBodies, type ReadBody } from './read-body.ts'
@@ -81,7 +81,7 @@ interface HandlerParts {
   batcher: Batcher
   heartbeat: Heartbeat
   uses: PingUsage
-  listener: Pick<Listener, 'refusals'>
+  proof: Pick<ListenerProof, 'refusals'>
 }
 
 class Answering {
@@ -122,7 +122,7 @@ class Answering {
     if (known && !readBody) this.#accept(request, reply, target, query, known, null, false)
     else
       this.#answerSlowly(request, reply, readBody, target, query, known).catch((error: unknown) => {
-        if (!reply.destroyed) this.#parts.listener.refusals.unresolved()
+        if (!reply.destroyed) this.#parts.proof.refusals.countUnresolved()
         this.#fail(reply, error)
       })
   }
@@ -150,7 +150,7 @@ class Answering {
       if (readBody) body = await readBody()
     } catch (error) {
       // Only this check may have missed a ping.
-      if (!reply.destroyed) this.#parts.listener.refusals.known(found.check.checkId, performance.now())
+      if (!reply.destroyed) this.#parts.proof.refusals.count(found.check.checkId, performance.now())
       this.#fail(reply, error)
       return
     }
@@ -236,7 +236,7 @@ class Answering {
     }
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
-        this.#parts.listener.refusals.known(check.checkId, performance.now())
+        this.#parts.proof.refusals.count(check.checkId, performance.now())
         this.#fail(reply, error)
         return
       }

@@ -12,7 +12,7 @@ import type { IngressDeps } from '../deps.ts'
 import type { Batcher } from '../ping-path/batcher.ts'
 import type { CheckCache, KnownCheck } from '../ping-path/check-cache.ts'
 import type { Heartbeat } from '../ping-path/heartbeat.ts'
-import type { Listener } from '../ping-path/listener-proof.ts'
+import type { ListenerProof } from '../ping-path/listener-proof.ts'
 import type { PingUsage } from '../ping-path/usage-counters.ts'
 
 interface Mail {
@@ -57,7 +57,7 @@ export function createMailListener(
     batcher: Batcher
     heartbeat: Heartbeat
     uses: PingUsage
-    listener: Pick<Listener, 'refusals'>
+    proof: Pick<ListenerProof, 'refusals'>
   },
 ): MailListener {
   const { log, metrics } = deps
@@ -95,7 +95,7 @@ export function createMailListener(
         const ping = pingOf(mail, { checkId, ...contents }, receivedAt, text.subject)
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {
-            if (error) parts.listener.refusals.known(checkId, performance.now())
+            if (error) parts.proof.refusals.count(checkId, performance.now())
             if (error) reject(error)
             else resolve()
           })

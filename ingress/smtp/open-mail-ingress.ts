@@ -4,7 +4,7 @@ import type { Log } from '#shared/platform/process/log.ts'
 import { openPlatform } from '#shared/platform/process/open-platform.ts'
 import type { IngressDeps } from '../deps.ts'
 import { type ListenerProcess, openListenerProcess } from '../listener-process.ts'
-import { answersMail } from '../ping-path/listener-proof.ts'
+import { isSmtpListening } from '../ping-path/listener-proof.ts'
 import { openPingPath, type PingPathDeps } from '../ping-path/open-ping-path.ts'
 import { createMailListener } from './accept.ts'
 import { type MailServer, openMailServer } from './server.ts'
@@ -55,7 +55,7 @@ export async function openMailIngress(
     createMailListener(deps, pingPath),
   )
   resources.use(server)
-  pingPath.listener.open(() => answersMail(config.host, server.port))
+  pingPath.proof.start(() => isSmtpListening(config.host, server.port))
   return { server, deps }
 }
 

@@ -36,7 +36,7 @@ test.serial('F01, F16: a soak of two faults ends balanced and detects missing it
     faults: [together, tampering],
     random: () => 0,
     more: () => true,
-    everyMs: 0,
+    intervalMs: 0,
     extensionFactor: 0,
     report: () => {},
   })

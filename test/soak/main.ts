@@ -59,7 +59,7 @@ const report = await soak({
   faults: values.once ? chosen : shuffledForEver(chosen),
   random,
   more,
-  everyMs: values.once ? 0 : (minutes * 60_000) / FAULTS,
+  intervalMs: values.once ? 0 : (minutes * 60_000) / FAULTS,
   report: (row) => {
     const at = Math.round((performance.now() - began) / 1000)
     const state = row.found.length === 0 ? 'ok' : 'WRONG'

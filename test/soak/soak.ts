@@ -41,7 +41,7 @@ export interface SoakOptions extends SoakSize {
   /** called before each fault; false ends the soak */
   more(): boolean
   /** milliseconds from one fault to the next, or more when the one is not over by then */
-  everyMs: number
+  intervalMs: number
   /** of the seconds that faults stay; 1 unless the run is to be short */
   extensionFactor?: number
   /** called with each row when it is made */
@@ -96,7 +96,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const rows: SoakRow[] = []
   for (const fault of options.faults) {
     if (!options.more()) break
-    const isDue = sleep(options.everyMs)
+    const isDue = sleep(options.intervalMs)
     const row = await suffer(ground, fault, options)
     rows.push(row)
     options.report(row)

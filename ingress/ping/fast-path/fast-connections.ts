@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reply } from '../answers.ts'
 import type { PingRequest } from '../handler.ts'
-import { type RequestHead, readFastRequest } from './fast-request.ts'
+import { parseFastRequest, type RequestHead } from './fast-request.ts'
 
 /** Longer chunks are left to Node's parser. */
 const MAX_BYTES = 4096
@@ -48,7 +48,7 @@ export function startFastConnections(options: Options): FastConnections {
 }
 
 interface Shared {
-  /** head of the newest request: requests of similar clients have equal heads */
+  /** head of the newest request of any connection, because similar clients send equal headers */
   head: RequestHead | null
 }
 
@@ -142,7 +142,7 @@ class FastConnection implements Reply {
       return
     }
     const request =
-      chunk.length > MAX_BYTES ? null : readFastRequest(chunk.toString('latin1'), this.#head ?? this.#shared.head)
+      chunk.length > MAX_BYTES ? null : parseFastRequest(chunk.toString('latin1'), this.#head ?? this.#shared.head)
     if (!request) {
       this.#handOver(chunk)
       return

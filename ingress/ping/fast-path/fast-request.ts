@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Parsed once for consecutive requests of a connection with equal headers. */
+/** The parsed headers of a request. A later request with the same header text reuses them. */
 export interface RequestHead {
-  /** text after the request line, unchanged */
+  /** header lines as received, from the end of the request line to the empty line */
   text: string
   headers: IncomingHttpHeaders
+  /** the client sent `Connection: close` */
   isLast: boolean
 }
 
@@ -16,7 +17,8 @@ export interface FastRequest {
 
 const METHODS = ['GET', 'POST', 'HEAD'] as const
 const VERSION = ' HTTP/1.1'
-/** Names and values that every parser reads in the same way. */
+const SPACE = 0x20
+/** These patterns match only text that Node's parser would parse to the same values. */
 const URL_TEXT = /^\/ping\/[\w/?&=.%~-]+$/
 const HEADER_LINE = /^([A-Za-z-]+):([\t\x20-\x7e]*)$/
 /** Headers without effect on framing, on the connection or on authorization. */
@@ -42,26 +44,26 @@ const HARMLESS = new Set([
 ])
 
 /**
- * Parses the usual ping: one complete HTTP/1.1 request without a body, with harmless headers that occur once. Node's
- * parser reads all others, so that two parsers never disagree about a request.
+ * Parses a complete HTTP/1.1 ping request without a body whose headers are all harmless and occur once. Other requests
+ * are left to Node's parser, so that the two parsers never interpret a request differently.
  * @param text one character per byte
- * @param known head of the previous request
- * @returns null if Node's parser must read the request
+ * @param previous head of an earlier request, reused if the header text is equal
+ * @returns null if Node's parser must parse the request
  */
-export function readFastRequest(text: string, known: RequestHead | null): FastRequest | null {
+export function parseFastRequest(text: string, previous: RequestHead | null): FastRequest | null {
   const method = METHODS.find((name) => text.startsWith(name) && text.charCodeAt(name.length) === SPACE)
   const lineEnd = text.indexOf('\r\n')
   const urlEnd = lineEnd - VERSION.length
   if (!method || lineEnd === -1 || !text.startsWith(VERSION, urlEnd)) return null
   const url = text.slice(method.length + 1, urlEnd)
   if (!URL_TEXT.test(url)) return null
-  const behind = text.slice(lineEnd)
-  const head = known?.text === behind ? known : readHead(behind)
+  const headText = text.slice(lineEnd)
+  const head = previous?.text === headText ? previous : parseHead(headText)
   return head && { method, url, head }
 }
 
-/** @param text header lines, each after a line end, and the final empty line */
-function readHead(text: string): RequestHead | null {
+/** @param text header lines with the line end before each of them, and the final empty line */
+function parseHead(text: string): RequestHead | null {
   if (!text.endsWith('\r\n\r\n') || text.length === 4) return null
   const headers: IncomingHttpHeaders = {}
   let isLast = false
@@ -74,11 +76,9 @@ function readHead(text: string): RequestHead | null {
     if (HARMLESS.has(key)) continue
     if (key === 'content-length' && content === '0') continue
     if (key !== 'connection') return null
-    const wish = content.toLowerCase()
-    if (wish !== 'keep-alive' && wish !== 'close') return null
-    isLast = wish === 'close'
+    const connection = content.toLowerCase()
+    if (connection !== 'keep-alive' && connection !== 'close') return null
+    isLast = connection === 'close'
   }
   return headers.host ? { text, headers, isLast } : null
 }
-
-const SPACE = 0x20

@@ -27,7 +27,7 @@ export interface Attestation {
   stored(spans: readonly Span[]): void
 }
 
-export function createAttestation(everyMs: number): Attestation {
+export function createAttestation(intervalMs: number): Attestation {
   let spans: Span[] = []
   let current: Span | null = null
   let last: Moment | null = null
@@ -49,7 +49,7 @@ export function createAttestation(everyMs: number): Attestation {
     prove(began, shards) {
       const before = last
       const isUnbroken =
-        before !== null && elapsed(before, began) <= everyMs + LATEST_MS && began.wall >= before.wall - LATEST_MS
+        before !== null && elapsed(before, began) <= intervalMs + LATEST_MS && began.wall >= before.wall - LATEST_MS
       last = began
       if (!current || !before || !isUnbroken) {
         current = null
@@ -79,9 +79,9 @@ export function elapsed(from: Moment, until: Moment): number {
  * Returns the milliseconds to the next round: rounds of one interval begin together in a process, so that they are
  * stored together. 0 if the last round took longer than the interval.
  */
-export function msToNextRound(everyMs: number, began: Moment): number {
+export function msToNextRound(intervalMs: number, began: Moment): number {
   const now = performance.now()
-  return now - began.monotonic >= everyMs ? 0 : everyMs - (now % everyMs)
+  return now - began.monotonic >= intervalMs ? 0 : intervalMs - (now % intervalMs)
 }
 
 export function momentNow(): Moment {

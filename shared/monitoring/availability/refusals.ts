@@ -5,14 +5,16 @@ interface Refused {
   lastAt: number
 }
 
-/** Maximum number of counted checks while the database is away; beyond it the listener is not proven. */
+/** Maximum number of checks with counts while the database is unavailable; beyond it the listener is not proven. */
 const MAX_CHECKS = 10_000
 
 /** Counts pings that a listener refused for internal reasons (docs/spec/alerting.md#listener-heartbeats). */
 export interface Refusals {
-  known(checkId: number, at: number): void
-  /** the check of the ping is unknown, so it may be any check */
-  unresolved(): void
+  /** @param at monotonic milliseconds */
+  count(checkId: number, at: number): void
+  /** counts a ping whose check could not be found, so that any check may lack it */
+  countUnresolved(): void
+  /** returns true if an unresolved ping was counted since the last call */
   takeUnresolved(): boolean
   waiting(): readonly Refused[]
   stored(refused: readonly Refused[]): void
@@ -22,13 +24,13 @@ export function createRefusals(): Refusals {
   const counts = new Map<number, Refused>()
   let hasUnresolved = false
   return {
-    known(checkId, at) {
-      const known = counts.get(checkId)
-      if (known || counts.size < MAX_CHECKS)
-        counts.set(checkId, { checkId, count: (known?.count ?? 0) + 1, lastAt: at })
+    count(checkId, at) {
+      const earlier = counts.get(checkId)
+      if (earlier || counts.size < MAX_CHECKS)
+        counts.set(checkId, { checkId, count: (earlier?.count ?? 0) + 1, lastAt: at })
       else hasUnresolved = true
     },
-    unresolved() {
+    countUnresolved() {
       hasUnresolved = true
     },
     takeUnresolved() {

@@ -6,25 +6,28 @@ import { createAttestation, momentNow, msToNextRound } from '../availability/att
 import { endProofs, storeProofs } from '../availability/proof-store.ts'
 import type { Proof } from '../availability/unavailable.ts'
 
-const EVERY_MS = 2_000
+const INTERVAL_MS = 2_000
 
-/** Proves the work every 2 s (docs/spec/alerting.md#listener-heartbeats). Closing it ends the last interval cleanly. */
+/**
+ * Calls `prove` every 2 s and stores the proven intervals as heartbeats (docs/spec/alerting.md#listener-heartbeats).
+ * Closing it ends the last interval, so that a planned stop is not a lost process.
+ */
 export function startProver(
   { db, log }: { db: Knex; log: Log },
   kind: Proof['kind'],
   {
-    everyMs = EVERY_MS,
+    intervalMs = INTERVAL_MS,
     prove,
     afterStore,
   }: {
-    everyMs?: number | undefined
+    intervalMs?: number | undefined
     /** bit mask of the proven shards; 0n for none */
     prove: () => Promise<bigint>
     afterStore: () => Promise<void>
   },
 ): AsyncDisposable {
   const prover = { instance: randomUUID(), kind }
-  const attestation = createAttestation(everyMs)
+  const attestation = createAttestation(intervalMs)
   const closing = new AbortController()
 
   async function proveUntilClosed(): Promise<void> {
@@ -32,7 +35,7 @@ export function startProver(
       const began = momentNow()
       attestation.prove(began, await prove())
       await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
-      await wait(msToNextRound(everyMs, began), undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      await wait(msToNextRound(intervalMs, began), undefined, { ref: false, signal: closing.signal }).catch(() => {})
     }
   }
 

@@ -23,7 +23,7 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
   let known = { monotonic: performance.now(), wall: wallMs() }
   const watched = watchProblems({
     find: findProblems,
-    everyMs: POLL_EVERY_MS,
+    intervalMs: POLL_EVERY_MS,
     unasked: 'database: was not requested yet whether this process fits its schema',
     log,
     events: { unanswered: 'installation.not-asked', found: 'installation.does-not-fit' },

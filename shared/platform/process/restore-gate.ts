@@ -17,7 +17,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
   let isKeeping = true
   return watchProblems({
     find: findProblems,
-    everyMs: POLL_EVERY_MS,
+    intervalMs: POLL_EVERY_MS,
     unasked: 'database: not checked yet for a restored copy',
     log,
     events: { unanswered: 'restore.not-looked-at', found: 'restore.gate-closed' },

@@ -10,7 +10,7 @@ export interface WatchedProblems extends AsyncDisposable {
 /** An exception of `find` means a failed check. `unasked` is the problem before the first result. */
 export function watchProblems(watch: {
   find(): Promise<string[]>
-  everyMs: number
+  intervalMs: number
   unasked: string
   log: Log
   events: { unanswered: string; found: string }
@@ -33,7 +33,7 @@ export function watchProblems(watch: {
     if (isClosing) return
     timer = setTimeout(() => {
       looking = look()
-    }, watch.everyMs)
+    }, watch.intervalMs)
     timer.unref()
   }
 

@@ -1,14 +1,14 @@
 import test from 'ava'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
-import { startPingIngress } from '../../../ingress/ping-path/listener-proof.ts'
+import { createListenerProof } from '../../../ingress/ping-path/listener-proof.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 
 test('while the ping queue has no consumer the proofs of a listener continue without piling up in it', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
-  await using listener = startPingIngress(deps, 'smtp', 20)
-  listener.open(async () => true)
+  await using proof = createListenerProof(deps, 'smtp', 20)
+  proof.start(async () => true)
   const spans = async (): Promise<{ from: number; until: number }[]> => {
     const text = `SELECT extract(epoch FROM from_at)::float AS from, extract(epoch FROM until_at)::float AS until
       FROM listener_heartbeats WHERE kind = 'smtp' ORDER BY from_at`

@@ -17,8 +17,11 @@ test('slow long ping bodies end with 503 when newer ones need the memory', async
   const deps = { ...app.deps, config: { ...app.deps.config, pingBodyLimit: 40_000 } }
   const path = own.use(openPingPath(app.deps, 'http'))
   const missed: number[] = []
-  const refusals = { known: (id: number) => void missed.push(id), unresolved: () => t.fail('one check is concerned') }
-  const handler = createPingHandler(deps, { ...path, listener: { refusals } }, createLongBodies(50_000))
+  const refusals = {
+    count: (checkId: number) => void missed.push(checkId),
+    countUnresolved: () => t.fail('the check of each ping is known'),
+  }
+  const handler = createPingHandler(deps, { ...path, proof: { refusals } }, createLongBodies(50_000))
   const server = own.use(
     await openHttpServer({ port: 0, host: '127.0.0.1' }, { ping: handler.handle, app: createApp(app.deps) }),
   )
