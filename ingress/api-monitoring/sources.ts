@@ -11,13 +11,14 @@ import { requireCheck, requireCheckId } from './operation.ts'
 import { sourceSchema } from './run-schemas.ts'
 import { uuidParam } from './schemas.ts'
 
-const answer = {
-  description: 'The sources, and a sentence with the number that report.',
+const sourcesResponse = {
+  description:
+    'The sources. `text` states how many report and how many are needed, and names the silent ones. Both are empty if the check has no rule `sources`.',
   content: { 'application/json': z.object({ sources: z.array(sourceSchema), text: z.string() }) },
 }
 const errors = [403, 404]
 
-/** Sources of checks that expect several; version 3 only. */
+/** Sources of checks with the rule `sources`. Only version 3 has these routes. */
 export const sourceRoutes: readonly Route[] = [
   read({
     tags: ['Alerting'],
@@ -27,7 +28,7 @@ export const sourceRoutes: readonly Route[] = [
     summary: 'List the sources of a check',
     params: { uuid: uuidParam },
     errors,
-    responses: { 200: answer },
+    responses: { 200: sourcesResponse },
     async handle({ key, params: { uuid }, deps, setLag }) {
       const id = await requireCheckId(uuid, key, deps)
       setLag(await deps.barrier.pass([id]))
@@ -42,13 +43,13 @@ export const sourceRoutes: readonly Route[] = [
     method: 'delete',
     path: '/api/v3/checks/{uuid}/sources/{source}',
     operationId: 'deleteSource',
-    summary: 'Delete a source, so that another can take its place',
+    summary: 'Delete a source; if `expect` is a number, another source can join',
     params: {
       uuid: uuidParam,
-      source: { pattern: '[A-Za-z0-9._:-]{1,64}', description: 'Its name.', example: 'web2' },
+      source: { pattern: '[A-Za-z0-9._:-]{1,64}', description: 'Name of the source.', example: 'web2' },
     },
     errors,
-    responses: { 200: answer },
+    responses: { 200: sourcesResponse },
     async handle({ key, actor, params, deps }) {
       const { check, quorum } = await removeSource(deps.db, actor, {
         ...(await requireCheck(params.uuid, key, deps)),

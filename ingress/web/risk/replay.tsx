@@ -1,5 +1,5 @@
 import { countReplayable, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
-import { replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
+import { REPLAY_LIMIT, replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
 import { Form } from '../forms/form.tsx'
 import { CheckBox } from '../forms/inputs.tsx'
 import { personOf } from '../shell/audit.ts'
@@ -8,10 +8,7 @@ import { setFlash } from '../shell/flash.ts'
 import { CONSOLE, loadConsole } from './console.tsx'
 import { requireEndpoint } from './webhook-actions.tsx'
 
-/** Maximum deliveries of one replay from the page. */
-const REPLAY_LIMIT = 10_000
-
-/** Replays missed deliveries after a preview of their number. */
+/** Handles the replay form: counts or replays the deliveries in the selected states and period of their events. */
 export function replayPages(pages: Pages): void {
   pages.post(`${CONSOLE}/webhooks/:endpoint/replay`, replay)
 }
@@ -25,7 +22,7 @@ export function Replay({ context, path }: { context: Context; path: string }) {
       <p class="muted">Sends the same events with the same bodies once more, in order, at most 50 a second.</p>
       <Form context={context} action={`${path}/replay`} class="stack">
         <fieldset class="plain-choices">
-          <legend>Deliveries that are</legend>
+          <legend>States of the deliveries</legend>
           {REPLAYABLE.map((state) => (
             <CheckBox
               key={state}
@@ -51,7 +48,7 @@ export function Replay({ context, path }: { context: Context; path: string }) {
         </div>
         <p class="row">
           <button type="submit" name="do" value="preview">
-            Count them
+            Count
           </button>
           <button type="submit" name="do" value="replay">
             Replay
@@ -66,30 +63,31 @@ async function replay(context: FormContext): Promise<void> {
   const console = await loadConsole(context, 'manage')
   const { id } = await requireEndpoint(context, console)
   const { form, deps } = context
-  const wanted = new Set(form.getAll('state'))
-  const states = REPLAYABLE.filter((state) => wanted.has(state))
+  const checked = new Set(form.getAll('state'))
+  const states = REPLAYABLE.filter((state) => checked.has(state))
   const [from, to] = [instantOf(form, 'from'), instantOf(form, 'to')]
   const path = `${console.base}/webhooks/${id}`
-  const kept = new URLSearchParams(states.map((state) => ['replay', state]))
-  for (const name of ['from', 'to']) if (field(form, name) !== '') kept.append(`replay-${name}`, field(form, name))
+  const formQuery = new URLSearchParams(states.map((state) => ['replay', state]))
+  for (const name of ['from', 'to']) if (field(form, name) !== '') formQuery.append(`replay-${name}`, field(form, name))
   if (from === undefined || to === undefined) {
-    setFlash(context, path, { notice: 'Nothing is sent: a time is written as 2026-01-31T10:00.' })
-    return redirect(context, `${path}?${kept}#replay`)
+    setFlash(context, path, { notice: 'Nothing was sent: enter times as 2026-01-31T10:00.' })
+    return redirect(context, `${path}?${formQuery}#replay`)
   }
-  const what = { endpointId: id, from, to, states, limit: REPLAY_LIMIT }
+  const selection = { endpointId: id, from, to, states, limit: REPLAY_LIMIT }
   if (field(form, 'do') === 'preview') {
-    const count = await countReplayable(deps.db, what)
-    const most = count === REPLAY_LIMIT ? ' or more, of which one replay takes so many' : ''
-    setFlash(context, path, { notice: `${deliveries(count)}${most} would be sent again.` })
-    return redirect(context, `${path}?${kept}#replay`)
+    const count = await countReplayable(deps.db, selection)
+    const limit = count === REPLAY_LIMIT ? ', the limit of one replay,' : ''
+    setFlash(context, path, { notice: `${deliveries(count)}${limit} would be sent again.` })
+    return redirect(context, `${path}?${formQuery}#replay`)
   }
   const count = await deps.outbox.run((tx, enqueue) =>
-    replayEndpoint(tx, personOf(context, console.session), { ...what, scope: console }, { enqueue }),
+    replayEndpoint(tx, personOf(context, console.session), { ...selection, scope: console }, { enqueue }),
   )
+  const more = count === REPLAY_LIMIT ? ' This is the limit of one replay: count again to see what remains.' : ''
   const notice =
     count === 0
-      ? 'Nothing matched: there is no such delivery to send again.'
-      : `${deliveries(count)} ${count === 1 ? 'is' : 'are'} sent again.`
+      ? 'No delivery matches the selected states and times. Nothing was sent.'
+      : `${deliveries(count)} ${count === 1 ? 'is' : 'are'} sent again.${more}`
   setFlash(context, path, { notice })
   redirect(context, path)
 }

@@ -37,7 +37,9 @@ export async function retryDelivery(
   return foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
 }
 
+/** Default rate of a replay. */
 export const REPLAY_PER_SECOND = 50
+/** Maximum number of deliveries that one replay sends (docs/spec/transparency.md#webhook-endpoints). */
 export const REPLAY_LIMIT = 5_000
 
 /** `from` and `to` limit the instants of the events; null for no bound. */
@@ -48,7 +50,7 @@ export interface EndpointReplay
   endpointId: string
 }
 
-/** Returns the limit when there may be more. @throws NotFoundError; ConflictError for an inactive endpoint */
+/** Returns the number of replayed deliveries; if it equals the limit, more may remain. @throws NotFoundError; ConflictError for an inactive endpoint */
 export async function replayEndpoint(
   tx: Knex,
   actor: Actor,

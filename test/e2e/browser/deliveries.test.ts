@@ -133,7 +133,7 @@ test.serial(
     await page.getByRole('checkbox', { name: 'suppressed' }).check()
     for (const state of ['failed', 'exhausted']) await page.getByRole('checkbox', { name: state }).uncheck()
     await press(page, 'Replay')
-    await page.getByText('Nothing matched').waitFor()
+    await page.getByText('No delivery matches').waitFor()
   },
 )
 

@@ -151,7 +151,7 @@ test('on a phone the table of deliveries labels each of its values', async (t) =
   }
 })
 
-test('a replay is counted within its range before anything is sent', async (t) => {
+test('a preview counts the deliveries of a replay without sending them', async (t) => {
   await using sink = await openHttpSink()
   const path = await create(sink.url)
   await owner.post(`${path}/test`, {}, path)
@@ -165,7 +165,7 @@ test('a replay is counted within its range before anything is sent', async (t) =
   t.true((await ask({ do: 'preview', to: '2020-01-31T10:00' })).includes('0 deliveries would be sent again'))
   const kept = await ask({ do: 'preview', from: '2020-01-31T10:00' })
   t.true(kept.includes('value="2020-01-31T10:00"'), 'the range stays in the form')
-  t.true((await ask({ do: 'preview', from: 'yesterday' })).includes('a time is written as'))
+  t.true((await ask({ do: 'preview', from: 'yesterday' })).includes('enter times as'))
   t.is(sink.requests.length, 1, 'counting sends nothing')
   t.true((await ask({ do: 'replay', from: '2020-01-31T10:00' })).includes('1 delivery is sent again'))
   await sink.waitFor(2)
