@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import {
   appliedMigrations,
-  checksWithMissingSources,
+  checksWithLowPingCount,
   countRows,
-  sealedColumnsUnreadable,
   sequencesBehind,
+  unreadableSealedColumns,
 } from '#shared/platform/database/inventory-store.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
@@ -15,7 +15,7 @@ import type { Finding } from './command.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** Properties that a copy must share with its source. */
+/** Values that must be equal in a database and in a copy of it. */
 export interface Inventory {
   migrations: string[]
   rows: Record<string, number>
@@ -24,8 +24,8 @@ export interface Inventory {
 }
 
 /**
- * Reads the database in one snapshot and rebuilds each log from its entries. @throws Error if a log does not match its
- * signature
+ * Counts the rows of each table and rebuilds each log from its entries. If others write meanwhile, the caller passes a
+ * repeatable-read transaction. @throws Error if a log does not match its signature
  */
 export async function takeInventory(db: Knex): Promise<Inventory> {
   const logs: Inventory['logs'] = {}
@@ -33,38 +33,48 @@ export async function takeInventory(db: Knex): Promise<Inventory> {
     const key = await findLogKey(db, env)
     if (!key) continue
     const { size, root, problem } = await verifyStoredLog(db, env, key)
-    if (problem !== null) throw new Error(`the log of ${env} is not well: ${problem}`)
+    if (problem !== null) throw new Error(`the log of ${env} is damaged: ${problem}`)
     logs[env] = { size, root }
   }
   return { migrations: await appliedMigrations(db), rows: await countRows(db), logs }
 }
 
-/** Checks the internal consistency of a database: a restored one must pass before it is used. */
+/**
+ * Checks that a database is consistent in itself and that SECRET_KEY decrypts its values. A restored database may send
+ * only if no finding is a problem.
+ */
 export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>): Promise<Finding[]> {
   const pending = await pendingMigrations(db)
   if (pending.length > 0) {
     return [{ what: 'schema', ok: false, text: `${pending.length} migrations pending: npm run -s migrate` }]
   }
-  const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
-  const unreadable = await sealedColumnsUnreadable(db, secrets)
+  const unreadable = await unreadableSealedColumns(db, secrets)
   const behind = await sequencesBehind(db)
-  const few = await checksWithMissingSources(db)
+  const lowCounts = await checksWithLowPingCount(db)
   const findings = [
     finding('schema', '', 'is current'),
     finding(
       'secrets',
       unreadable.length > 0
-        ? `${unreadable.map(({ column }) => column).join(', ')} cannot be opened: another SECRET_KEY was in use`
+        ? `${unreadable.map(({ column }) => column).join(', ')} cannot be decrypted: they were encrypted with another SECRET_KEY`
         : '',
-      'open with this SECRET_KEY',
+      'can be decrypted with this SECRET_KEY',
     ),
-    finding('numbers', behind.length > 0 ? `${behind.join(', ')} would be given twice` : '', 'go on after the last'),
-    finding('pings', few > 0 ? `${few} checks have logged more pings than they count` : '', 'are counted'),
+    finding(
+      'sequences',
+      behind.length > 0 ? `the next value of ${behind.join(', ')} exists already` : '',
+      'continue after the largest value of their columns',
+    ),
+    finding(
+      'ping counts',
+      lowCounts > 0 ? `n_pings of ${lowCounts} checks is lower than the number of a stored ping` : '',
+      'include every stored ping',
+    ),
   ]
   return [...findings, ...(await logFindings(db))]
 }
 
-/** Checks each transparency log: rebuilt from its entries, it must match the signed tree head. */
+/** Rebuilds each transparency log from its entries and compares it with its signed checkpoints. */
 export async function logFindings(db: Knex): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const env of ENVS) {
@@ -85,18 +95,22 @@ export function compareInventories(backup: Inventory, copy: Inventory): Finding[
   const logs = Object.keys({ ...backup.logs, ...copy.logs }).filter(
     (env) => JSON.stringify(backup.logs[env]) !== JSON.stringify(copy.logs[env]),
   )
-  const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
   return [
     finding(
       'rows',
       different.map((name) => `${name} ${backup.rows[name] ?? 'none'} -> ${copy.rows[name] ?? 'none'}`).join(', '),
-      `the same in ${Object.keys(backup.rows).length} tables`,
+      `equal in ${Object.keys(backup.rows).length} tables`,
     ),
-    finding('logs', logs.length > 0 ? `${logs.join(', ')} differ` : '', 'have the same sizes and roots'),
+    finding('logs', logs.length > 0 ? `${logs.join(', ')} differ` : '', 'have equal sizes and roots'),
     finding(
       'migrations',
       backup.migrations.join() === copy.migrations.join() ? '' : 'differ',
-      `the same ${backup.migrations.length}`,
+      `equal (${backup.migrations.length})`,
     ),
   ]
+}
+
+/** @param problem empty if there is none; then `okText` is shown */
+function finding(what: string, problem: string, okText: string): Finding {
+  return { what, ok: problem === '', text: problem || okText }
 }

@@ -118,7 +118,7 @@ async function drilled(base: string, context: AdminContext): Promise<Finding[]> 
   }
 }
 
-/** Without the markers in this folder a restored database is not detected (docs/adr/0016). */
+/** Without the restore marks in this folder a restored database is not detected (docs/adr/0016). */
 async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
   const { path, read } = restoreMarkFile(config.checkpointDir, (await readInstallation(db)).id)
   const isKept = (await read()).length > 0

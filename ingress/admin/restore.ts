@@ -7,19 +7,20 @@ import { databaseFindings } from './database-findings.ts'
 const verify: Command = {
   noun: 'restore',
   verb: 'verify',
-  summary: 'Verify a restored database, and let alerts, mails and webhooks out of it again',
+  summary: 'Verify a restored database; with --apply, allow it to send again',
   help: [
-    'Processes notice that their database was restored and send nothing. First read the output, then run it with',
-    '--apply: alerts and mails that were due before the restore are not sent, and the gate opens within seconds.',
+    'Processes that detect a restored database send nothing: no alerts, mails, webhooks or checkpoints. Run this, read',
+    'the findings, then run it with --apply: sending starts within seconds. Alerts and mails that were due before the',
+    'restore are not sent.',
   ],
-  options: { apply: { description: 'open the gate when everything is well' } },
+  options: { apply: { description: 'allow sending if no finding is WRONG' } },
   async run(given, { db, secrets, config }) {
     const findings: Finding[] = await databaseFindings(db, secrets)
-    const isWell = findings.every(({ ok }) => ok)
-    const { id, restoredFrom } = isWell ? await readInstallation(db) : { id: '', restoredFrom: null }
+    const isHealthy = findings.every(({ ok }) => ok)
+    const { id, restoredFrom } = isHealthy ? await readInstallation(db) : { id: '', restoredFrom: null }
     const at = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
     let suppressed = null
-    if (isWell && given.apply && restoredFrom !== null) {
+    if (isHealthy && given.apply && restoredFrom !== null) {
       // The existing marks belong to the lost database; the restored one writes new marks.
       await restoreMarkFile(config.checkpointDir, id).write([])
       suppressed = await acceptRestore(db)
@@ -29,13 +30,13 @@ const verify: Command = {
       at === null ? 'no process has found that this database was restored' : `restored from ${at}`,
       ...(suppressed
         ? [
-            `not sent any more: ${suppressed.notifications} notifications, ${suppressed.flips} changes, ${suppressed.mails} mails`,
-            'the gate is open',
+            `not sent, because they were due before the restore: ${suppressed.notifications} notifications, ${suppressed.flips} changes, ${suppressed.mails} mails`,
+            'sending is allowed',
           ]
         : []),
-      ...(isWell && at !== null && !suppressed ? ['nothing goes out until this is run with --apply'] : []),
+      ...(isHealthy && at !== null && !suppressed ? ['sending is not allowed yet: run this again with --apply'] : []),
     ]
-    return { json: { healthy: isWell, findings, restoredFrom: at, suppressed }, text: text.join('\n'), failed: !isWell }
+    return { json: { healthy: isHealthy, findings, restoredFrom: at, suppressed }, text: text.join('\n'), failed: !isHealthy }
   },
 }
 

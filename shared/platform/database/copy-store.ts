@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { execute, query } from './sql.ts'
 
-/** Other connections see the same state with the snapshot name. */
+/** Runs `work` in a repeatable-read transaction. Other connections read the same state by the snapshot's name. */
 export async function exportSnapshot<T>(db: Knex, work: (tx: Knex, snapshot: string) => Promise<T>): Promise<T> {
   return await db.transaction(
     async (tx) => {

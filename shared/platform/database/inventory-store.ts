@@ -24,7 +24,7 @@ export async function appliedMigrations(db: Knex): Promise<string[]> {
 const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequence: string }>()(`
   c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('%I', c.relname), a.attname) AS sequence`)
 
-/** Returns identity columns whose next value already exists, so that the next insert would fail. */
+/** Returns the identity columns whose sequence is behind their largest value, so that an insert would fail. */
 export async function sequencesBehind(db: Knex): Promise<string[]> {
   const columns = await query(
     db,
@@ -42,7 +42,8 @@ export async function sequencesBehind(db: Knex): Promise<string[]> {
   return behind
 }
 
-export async function checksWithMissingSources(db: Knex): Promise<number> {
+/** Counts checks whose `n_pings` is lower than the number of their newest stored ping. */
+export async function checksWithLowPingCount(db: Knex): Promise<number> {
   const [row] = await query<{ checks: number }>(
     db,
     `SELECT count(*)::float AS checks FROM checks c WHERE c.n_pings < (SELECT max(n) FROM pings p WHERE p.check_id = c.id)`,
@@ -50,9 +51,11 @@ export async function checksWithMissingSources(db: Knex): Promise<number> {
   return row?.checks ?? 0
 }
 
-const TRIED = 20
+/** Rows of each column that are decrypted as a sample. */
+const SAMPLE_ROWS = 20
 
-export async function sealedColumnsUnreadable(
+/** Returns the columns in which some sampled value cannot be decrypted. */
+export async function unreadableSealedColumns(
   db: Knex,
   secrets: Pick<Secrets, 'open'>,
 ): Promise<{ column: string; unreadable: number }[]> {
@@ -60,15 +63,15 @@ export async function sealedColumnsUnreadable(
   for (const { table, column, purpose } of sealedColumns) {
     const rows = await query<{ sealed: string }>(
       db,
-      `SELECT ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${column} <> '' LIMIT ${TRIED}`,
+      `SELECT ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${column} <> '' LIMIT ${SAMPLE_ROWS}`,
     )
-    const unreadable = rows.filter(({ sealed }) => !opens(secrets, purpose, sealed)).length
+    const unreadable = rows.filter(({ sealed }) => !isReadable(secrets, purpose, sealed)).length
     if (unreadable > 0) found.push({ column: `${table}.${column}`, unreadable })
   }
   return found
 }
 
-function opens(secrets: Pick<Secrets, 'open'>, purpose: SealPurpose, sealed: string): boolean {
+function isReadable(secrets: Pick<Secrets, 'open'>, purpose: SealPurpose, sealed: string): boolean {
   try {
     secrets.open(purpose, sealed)
     return true

@@ -9,9 +9,9 @@ export interface Mark {
 }
 
 const WRITE_MARK_EVERY = '30 seconds'
-/** Maximum age of the marks outside the database; older ones count as missing, which closes the restore gate. */
+/** Age at which marks are deleted. If all marks in a file are older, the database therefore counts as restored. */
 const KEPT = '7 days'
-/** Marks stored outside the database: more than a fail-over to a delayed standby may lose. */
+/** Number of marks in the file: they cover more time than a fail-over to a delayed standby may lose. */
 const NEWEST = 12
 
 const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>()(`

@@ -6,8 +6,8 @@ import { isRestored, restoreMarkFile } from './restore-mark-file.ts'
 import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
- * Blocks messages that a restored copy would send: old alerts, links, and checkpoints of an older log. A database
- * that lacks marks of more than a minute is a copy, and is flagged for processes without the folder.
+ * Reports a problem while the database is a restored copy, which must not send old alerts, links or checkpoints. A
+ * database that lacks restore marks of more than a minute is one; this is stored in it for processes without the folder.
  */
 export type RestoreGate = WatchedProblems
 
@@ -20,7 +20,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
     intervalMs: POLL_EVERY_MS,
     unasked: 'database: not checked yet for a restored copy',
     log,
-    events: { unanswered: 'restore.not-looked-at', found: 'restore.gate-closed' },
+    events: { unanswered: 'restore.not-checked', found: 'restore.detected' },
   })
 
   async function findProblems(): Promise<string[]> {
@@ -28,7 +28,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
     const file = restoreMarkFile(directory, id)
     const kept = await file.read()
     if (restoredFrom !== null) {
-      return [`database: restored from ${toIsoSeconds(restoredFrom)}, so nothing goes out: admin restore verify`]
+      return [`database: restored from ${toIsoSeconds(restoredFrom)}, sending is not allowed yet: admin restore verify`]
     }
     if (
       isRestored(
@@ -45,7 +45,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
       return await findProblems()
     }
     const marks = await makeMark(db)
-    // A second copy of a process, or a folder that is lost with each process: only the operator knows.
+    // This may be a new process or a folder that does not outlive its process: only the operator can know.
     if (kept.length === 0 && marks.length > 1) log.warn({ path: file.path }, 'restore.unguarded')
     await keep(marks)
     return []
