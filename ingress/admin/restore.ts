@@ -36,7 +36,11 @@ const verify: Command = {
         : []),
       ...(isHealthy && at !== null && !suppressed ? ['sending is not allowed yet: run this again with --apply'] : []),
     ]
-    return { json: { healthy: isHealthy, findings, restoredFrom: at, suppressed }, text: text.join('\n'), failed: !isHealthy }
+    return {
+      json: { healthy: isHealthy, findings, restoredFrom: at, suppressed },
+      text: text.join('\n'),
+      failed: !isHealthy,
+    }
   },
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
 import { type Sending, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -17,7 +17,7 @@ test.before(async () => {
 async function openScenario(names: readonly string[], isBundle = false) {
   const { db, secrets } = app.deps
   const { project } = await addProject(app.deps)
-  const { id: integrationId } = await addChannel(app.deps, project.id, 'On-call')
+  const { id: integrationId } = await addIntegration(app.deps, project.id, 'On-call')
   const ids: string[] = []
   const past = (ms: number) => new Date(Date.now() - ms)
   for (const name of names) {

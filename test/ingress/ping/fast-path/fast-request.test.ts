@@ -34,7 +34,10 @@ test('reuses the previous head only if the header text is equal', (t) => {
   const first = parseFastRequest(request(['Host: a', 'User-Agent: one']), null)
   t.truthy(first)
   const previous = first?.head ?? null
-  t.is(parseFastRequest(request(['Host: a', 'User-Agent: one'], 'GET /ping/x/y HTTP/1.1'), previous)?.head ?? null, previous)
+  t.is(
+    parseFastRequest(request(['Host: a', 'User-Agent: one'], 'GET /ping/x/y HTTP/1.1'), previous)?.head ?? null,
+    previous,
+  )
   const other = parseFastRequest(request(['Host: a', 'User-Agent: two']), previous)
   t.is(other?.head.headers['user-agent'], 'two')
   t.is(parseFastRequest(request(['Host: a', 'User-Agent: one']).slice(0, -2), previous), null)
