@@ -91,9 +91,82 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON TABLE monthly_sends IS 'messages counted against the monthly limit of an account; rows of past months are deleted';
     CREATE INDEX monthly_sends_account_idx ON monthly_sends (organisation_id, meter, month);
     COMMENT ON INDEX monthly_sends_account_idx IS 'counts the messages of an account in a month; supports its deletion';
+
+    CREATE TABLE contact_methods (
+      id uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT contact_methods_pkey PRIMARY KEY,
+      n bigint GENERATED ALWAYS AS IDENTITY,
+      user_id bigint NOT NULL CONSTRAINT contact_methods_user_fkey REFERENCES users ON DELETE CASCADE,
+      kind text NOT NULL,
+      name text NOT NULL DEFAULT '',
+      sealed_config text,
+      uses_via boolean NOT NULL DEFAULT false,
+      via_id bigint CONSTRAINT contact_methods_via_fkey REFERENCES integrations ON DELETE SET NULL,
+      recoveries boolean NOT NULL,
+      verified_at timestamptz,
+      disabled_at timestamptz,
+      last_error text NOT NULL DEFAULT '',
+      last_sent_at timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT contact_methods_kind_check CHECK (kind IN ('email', 'sms', 'call', 'whatsapp', 'signal', 'telegram', 'ntfy', 'po', 'pushbullet', 'gotify')),
+      CONSTRAINT contact_methods_account_check CHECK (sealed_config IS NOT NULL OR kind = 'email')
+    );
+    COMMENT ON TABLE contact_methods IS 'addresses at which a person is notified';
+    COMMENT ON COLUMN contact_methods.sealed_config IS 'options of the kind as JSON, encrypted under SECRET_KEY; NULL for the address of the account';
+    COMMENT ON COLUMN contact_methods.via_id IS 'integration that provides server, sender and token; NULL if uses_via is true and it was deleted';
+    COMMENT ON COLUMN contact_methods.verified_at IS 'unused for the address of the account, whose state is that of the account';
+    CREATE UNIQUE INDEX contact_methods_account_key ON contact_methods (user_id) WHERE sealed_config IS NULL;
+    COMMENT ON INDEX contact_methods_account_key IS 'allows one row for the address of the account';
+    CREATE INDEX contact_methods_user_idx ON contact_methods (user_id, n);
+    COMMENT ON INDEX contact_methods_user_idx IS 'lists the contact methods of a person; supports account deletion';
+    CREATE INDEX contact_methods_via_idx ON contact_methods (via_id) WHERE via_id IS NOT NULL;
+    COMMENT ON INDEX contact_methods_via_idx IS 'supports the deletion of an integration';
+
+    CREATE TABLE contact_codes (
+      id uuid CONSTRAINT contact_codes_pkey PRIMARY KEY,
+      user_id bigint NOT NULL CONSTRAINT contact_codes_user_fkey REFERENCES users ON DELETE CASCADE,
+      method_id uuid CONSTRAINT contact_codes_method_fkey REFERENCES contact_methods ON DELETE SET NULL,
+      address_digest bytea NOT NULL,
+      code_digest bytea NOT NULL,
+      tries integer NOT NULL DEFAULT 0,
+      sent_at timestamptz,
+      used_at timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+    COMMENT ON COLUMN contact_codes.method_id IS 'NULL after its deletion, because the row still counts against the limits';
+    COMMENT ON COLUMN contact_codes.used_at IS 'also set when a newer code or a changed address replaces the code';
+    CREATE INDEX contact_codes_user_idx ON contact_codes (user_id, created_at);
+    COMMENT ON INDEX contact_codes_user_idx IS 'counts the codes of a person and of an organisation; supports account deletion';
+    CREATE INDEX contact_codes_address_idx ON contact_codes (address_digest, created_at);
+    COMMENT ON INDEX contact_codes_address_idx IS 'counts the codes to an address';
+    CREATE INDEX contact_codes_method_idx ON contact_codes (method_id, created_at DESC) WHERE method_id IS NOT NULL;
+    COMMENT ON INDEX contact_codes_method_idx IS 'finds the newest code of a contact method; supports its deletion';
+    CREATE INDEX contact_codes_created_idx ON contact_codes (created_at);
+    COMMENT ON INDEX contact_codes_created_idx IS 'retention: deletes codes older than all limits';
+
+    CREATE TABLE contact_rules (
+      user_id bigint NOT NULL CONSTRAINT contact_rules_user_fkey REFERENCES users ON DELETE CASCADE,
+      list text NOT NULL,
+      after_seconds integer NOT NULL,
+      method_id uuid NOT NULL CONSTRAINT contact_rules_method_fkey REFERENCES contact_methods ON DELETE CASCADE,
+      CONSTRAINT contact_rules_list_check CHECK (list IN ('critical', 'other')),
+      CONSTRAINT contact_rules_pkey PRIMARY KEY (user_id, list, after_seconds, method_id)
+    );
+    COMMENT ON TABLE contact_rules IS 'when a person is notified by which contact method, per severity';
+    CREATE INDEX contact_rules_method_idx ON contact_rules (method_id);
+    COMMENT ON INDEX contact_rules_method_idx IS 'supports the deletion of a contact method';
+
+    CREATE TABLE on_call_settings (
+      user_id bigint CONSTRAINT on_call_settings_pkey PRIMARY KEY CONSTRAINT on_call_settings_user_fkey REFERENCES users ON DELETE CASCADE,
+      quiet jsonb NOT NULL DEFAULT '[]',
+      notices jsonb NOT NULL
+    );
+    COMMENT ON COLUMN on_call_settings.quiet IS 'recurring times that delay notifications of severity warning and info';
+    COMMENT ON COLUMN on_call_settings.notices IS 'shift notices: seconds before a shift, at its start, at its end';
   `)
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE monthly_sends, pending_notifications, notification_attempts, notifications')
+  await knex.raw(
+    'DROP TABLE on_call_settings, contact_rules, contact_codes, contact_methods, monthly_sends, pending_notifications, notification_attempts, notifications',
+  )
 }

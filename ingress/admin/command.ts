@@ -1,5 +1,8 @@
 import { text } from 'node:stream/consumers'
 import type { Knex } from 'knex'
+import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import { CommandLineError } from '#shared/platform/process/command-line.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
@@ -19,6 +22,18 @@ export interface AdminContext {
 /** Returns the operator who runs the command, as operations and the audit log identify them. */
 export function operatorOf({ actor }: Pick<AdminContext, 'actor'>): Actor {
   return { kind: 'operator', name: actor }
+}
+
+/** Stores messages without a connection to the broker. The sweeper publishes them. */
+export function storedOutbox(db: Knex): Pick<Outbox, 'run'> {
+  return {
+    run: (work) =>
+      transaction(db, (tx) =>
+        work(tx, async (message, payload) => {
+          await insertMessages(tx, [{ message, payload }])
+        }),
+      ),
+  }
 }
 
 interface Option {

@@ -4,6 +4,7 @@ import { brokerCommands } from './broker.ts'
 import { clientCommands } from './client.ts'
 import type { Command, OfflineCommand } from './command.ts'
 import { documentCommands } from './config-document.ts'
+import { contactCommands } from './contact.ts'
 import { deadLetterCommands } from './dead-letters.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
@@ -30,6 +31,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...alertingCommands,
   ...clientCommands,
   ...userCommands,
+  ...contactCommands,
   ...organisationCommands,
   ...riskKeyCommands,
   ...issuerCommands,

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
@@ -19,7 +17,7 @@ import {
 import { auditedActor } from '#shared/tenancy/actor.ts'
 import { removeSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { type Command, type Given, lines, operatorOf, secretOf, textOf, UsageError } from './command.ts'
+import { type Command, type Given, lines, operatorOf, secretOf, storedOutbox, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'user',
@@ -86,7 +84,7 @@ const list: Command = {
 }
 
 /** @throws UsageError if no user has the address of --email */
-async function personOf(given: Given, db: Knex): Promise<User> {
+export async function personOf(given: Given, db: Knex): Promise<User> {
   const email = normalEmail(textOf(given, 'email'))
   const user = email === null ? null : await findUserByEmail(db, email)
   if (!user) throw new UsageError(`no user has the address ${textOf(given, 'email')}; user list shows all users`)
@@ -129,14 +127,7 @@ const removeSecondFactors: Command = {
   options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)
-    // Without a broker the sweeper publishes the stored mail.
-    const run = <T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>) =>
-      transaction(db, (tx) =>
-        work(tx, async (message, payload) => {
-          await insertMessages(tx, [{ message, payload }])
-        }),
-      )
-    await removeSecondFactor(operatorOf({ actor }), user, { all: true }, { outbox: { run }, secrets, config })
+    await removeSecondFactor(operatorOf({ actor }), user, { all: true }, { outbox: storedOutbox(db), secrets, config })
     const text = `${user.email} signs in with the password alone now`
     return { json: { email: user.email }, text }
   },

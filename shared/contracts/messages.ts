@@ -2,6 +2,7 @@ import type { MessageContract } from './define-message.ts'
 import {
   acceptanceRequested,
   alertsReevaluate,
+  contactMessageDue,
   deliveryDue,
   dilutionRequested,
   financingRequested,
@@ -24,6 +25,7 @@ import {
 export const messages: readonly MessageContract<unknown>[] = [
   alertsReevaluate,
   notificationDue,
+  contactMessageDue,
   packRequested,
   financingRequested,
   financingSnapshotDue,

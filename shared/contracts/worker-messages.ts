@@ -7,6 +7,27 @@ export const alertsReevaluate = defineMessage('alerts.wake', 1, {
   schema: z.object({}),
 })
 
+/**
+ * A message about a contact method itself. A duplicate of a code finds it sent; a late duplicate of a test or a notice sends
+ * nothing.
+ */
+export const contactMessageDue = defineMessage('contact.message_due', 1, {
+  consumers: ['notifier'],
+  schema: z.object({
+    /** for a code its id */
+    messageId: z.uuid(),
+    methodId: z.uuid(),
+    what: z.enum(['code', 'test', 'disabled']),
+    /** the code, or the text of the notice */
+    sealedText: z.string(),
+    /** microseconds of the database clock */
+    beginBy: z.int(),
+    replyTo: z.string().optional(),
+  }),
+})
+
+export type ContactMessage = z.infer<typeof contactMessageDue.schema>
+
 /** The consumer sends the due deliveries one after the other, as stored in rows. */
 export const deliveryDue = defineMessage('delivery.due', 1, {
   consumers: ['webhook-deliverer'],

@@ -86,6 +86,15 @@ function summaryNotification(context: SiteContext, claim: Claim, summary: Summar
   return { ...notification, reason: '', urls, summary: { ...summary, ...link } }
 }
 
+/** For a message to a contact method, which has no row. */
+export function summaryWithoutRow(
+  context: SiteContext,
+  { id, summary }: { id: string; summary: Summary },
+): Notification {
+  const trial = trialNotification(context, { trialId: id, status: 'up' })
+  return { ...trial, isTest: false, urls: { ...trial.urls, check: summary.link }, summary }
+}
+
 /** The webhook is not stored, so the message has no page and no row. */
 export function trialNotification(
   context: SiteContext,

@@ -1,4 +1,4 @@
-import type { FailedOutcome } from '#shared/delivery/outcome.ts'
+import { type FailedOutcome, temporary } from '#shared/delivery/outcome.ts'
 import { group } from '#shared/monitoring/integrations/kinds/other.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import {
@@ -42,14 +42,12 @@ export async function applyLimits(
   integrationConfig: unknown,
 ): Promise<Permit> {
   const { kind, organisationId } = integration
-  const recipient = hasRecipientLimit(kind) ? (findKind(kind)?.recipientOf(integrationConfig) ?? null) : null
-  const refusal = recipient === null ? null : context.recipients.count(kind, recipient, Date.now())
+  const refusal = countRecipient(context, kind, integrationConfig)
   if (refusal) return { refusal }
-  const meter = monthlyMeterOf(kind)
-  if (!meter) return { refusal: null, reservation: null }
-  const { smsLimitPerMonth, callLimitPerMonth } = context.config
-  const perMonth = meter === 'sms' ? smsLimitPerMonth : callLimitPerMonth
-  const reservation = { notificationId: claimed.id, organisationId, meter, month: monthStart(context.now()) }
+  const monthly = monthlyOf(context, kind)
+  if (!monthly) return { refusal: null, reservation: null }
+  const { perMonth, meter, month } = monthly
+  const reservation = { notificationId: claimed.id, organisationId, meter, month }
   const isRepeat = claimed.what === 'repeat'
   const limit = isRepeat ? limitOfRepeats(perMonth) : perMonth
   if (await reserveMonthly(context.db, reservation, limit)) return { refusal: null, reservation }
@@ -57,6 +55,38 @@ export async function applyLimits(
   const exceeded = monthlyLimitExceeded(kind)
   await notifyManagers(context, integration, reservation, exceeded.error)
   return { refusal: exceeded }
+}
+
+/** As applyLimits, for a message to a contact method. */
+export async function reserveContactMessage(
+  context: NotifierContext,
+  { kind, organisationId, messageId }: { kind: string; organisationId: number | null; messageId: string },
+  contactConfig: unknown,
+): Promise<Permit> {
+  const refusal = countRecipient(context, kind, contactConfig)
+  if (refusal) return { refusal }
+  const monthly = monthlyOf(context, kind)
+  if (!monthly) return { refusal: null, reservation: null }
+  if (organisationId === null) return { refusal: NOT_A_MEMBER }
+  const { perMonth, meter, month } = monthly
+  const reservation = { notificationId: messageId, organisationId, meter, month }
+  const isReserved = await reserveMonthly(context.db, reservation, perMonth)
+  return isReserved ? { refusal: null, reservation } : { refusal: monthlyLimitExceeded(kind) }
+}
+
+/** The limits belong to an organisation. */
+const NOT_A_MEMBER = temporary('The person is not a member of an organisation', { failure: 'limit', final: true })
+
+function countRecipient({ recipients }: NotifierContext, kind: string, config: unknown): FailedOutcome | null {
+  const recipient = hasRecipientLimit(kind) ? (findKind(kind)?.recipientOf(config) ?? null) : null
+  return recipient === null ? null : recipients.count(kind, recipient, Date.now())
+}
+
+function monthlyOf({ config, now }: NotifierContext, kind: string) {
+  const meter = monthlyMeterOf(kind)
+  if (!meter) return null
+  const perMonth = meter === 'sms' ? config.smsLimitPerMonth : config.callLimitPerMonth
+  return { meter, perMonth, month: monthStart(now()) }
 }
 
 async function notifyManagers(

@@ -1,15 +1,14 @@
-import { integrationDisabled, integrationTried, notificationDue } from '#shared/contracts/worker-messages.ts'
+import {
+  contactMessageDue,
+  integrationDisabled,
+  integrationTried,
+  notificationDue,
+} from '#shared/contracts/worker-messages.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { findGroupMembers, updateIntegrationRow } from '#shared/monitoring/integrations/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
-import {
-  bounceAddress,
-  callbackPath,
-  signedOfBounce,
-  signedOfCallback,
-} from '#shared/monitoring/notifications/callbacks.ts'
 import { releaseMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
 import { overtakeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
@@ -20,9 +19,11 @@ import { type Micros, toMillis } from '#shared/time.ts'
 import type { Worker } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
 import { buildNotification } from './build-notification.ts'
+import { sendContactMessage } from './contact-message.ts'
 import { type Claim, createNotifierContext, decryptConfig, INTERNAL_ERROR, type NotifierContext } from './context.ts'
 import { notifyDisabled, notifyDisabledLater } from './disabled-notice.ts'
 import { acquireSlot, applyLimits } from './limits.ts'
+import { transportSettings } from './transport-settings.ts'
 import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
 import { tryIntegration } from './trial.ts'
@@ -65,6 +66,7 @@ export const notifier: Worker = {
         await claimAndSend(context, notificationId)
       }),
       on(integrationTried, TRIAL_PREFETCH, (trial) => tryIntegration(context, trial)),
+      on(contactMessageDue, TRIAL_PREFETCH, (message) => sendContactMessage(context, message)),
       on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(context, notificationId)),
     ]
     return [
@@ -183,25 +185,6 @@ function transportContext(context: NotifierContext, claim: Claim): TransportCont
       await updateIntegrationRow(db, claim.claimed.integrationId, { sealedConfig })
     },
     sendToMembers: (integrationIds) => sendToMembers(context, claim, integrationIds),
-  }
-}
-
-function transportSettings({ config, secrets }: NotifierContext): TransportContext['settings'] {
-  const { siteName, twilioUrl: url, twilioAccount: account, twilioAuth: auth, twilioFrom: from } = config
-  const { bounceDomain, publicUrl } = config
-  const isSet = account !== undefined && auth !== undefined && from !== undefined
-  return {
-    siteName,
-    twilio: isSet ? { url, account, auth, from } : null,
-    appriseUrl: config.appriseUrl ?? null,
-    mayRunCommands: config.shellEnabled,
-    ...(bounceDomain !== undefined && {
-      bounceAddressOf: (id: string) => bounceAddress(id, secrets.digest(signedOfBounce(id)), bounceDomain),
-    }),
-    // Gateways refuse a message if they cannot reach its callback URL.
-    ...(publicUrl.startsWith('https:') && {
-      callbackUrlOf: (id: string) => publicUrl + callbackPath(id, secrets.digest(signedOfCallback(id))),
-    }),
   }
 }
 

@@ -103,6 +103,15 @@ async function show(
           </div>
           <p class="muted">{factorsText(factors)}</p>
         </section>
+        <section class="card" aria-labelledby="notifications-title">
+          <div class="card-head">
+            <h2 id="notifications-title">My notifications</h2>
+            <a class="button" href="/account/notifications">
+              Manage
+            </a>
+          </div>
+          <p class="muted">Contact methods, notification rules, quiet hours and shift notices.</p>
+        </section>
         <Reports context={context} settings={reports} problem={problems.reports ?? null} />
         {config.oidcIssuer !== undefined && (
           <section class="card" aria-labelledby="identities">

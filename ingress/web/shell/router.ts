@@ -3,6 +3,7 @@ import type { IngressDeps } from '../../deps.ts'
 import { accountPages } from '../account/account.tsx'
 import { invitationPages } from '../account/invitation.tsx'
 import { newFactorPages } from '../account/new-factor.tsx'
+import { notificationPages } from '../account/notifications/pages.tsx'
 import { oidcPages } from '../account/oidc.ts'
 import { createEndReportsRouter } from '../account/reports.tsx'
 import { resetPages } from '../account/reset-password.tsx'
@@ -58,6 +59,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     invitationPages,
     oidcPages,
     accountPages,
+    notificationPages,
     youPages,
     projectListPages,
     projectSettingsPages,

@@ -11,6 +11,9 @@ const ofProject = `project_id = ${setting('project_id')}`
 const through = (parent: string, column: string) =>
   `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})`
 
+/** A person belongs to organisations. The policy of memberships applies within the condition. */
+const ofMember = (table: string) => `EXISTS (SELECT FROM memberships AS parent WHERE parent.user_id = ${table}.user_id)`
+
 export const tenantTables: Readonly<Record<string, string>> = {
   organisations: `id = ${setting('organisation_id')}`,
   projects: `id = ${setting('project_id')} OR ${ofOrganisation}`,
@@ -26,6 +29,10 @@ export const tenantTables: Readonly<Record<string, string>> = {
   clients: ofOrganisation,
   colending_events: ofOrganisation,
   consents: ofOrganisation,
+  contact_codes: ofMember('contact_codes'),
+  contact_methods: ofMember('contact_methods'),
+  contact_rules: ofMember('contact_rules'),
+  on_call_settings: ofMember('on_call_settings'),
   consumer_keys: ofOrganisation,
   daily_counters: ofOrganisation,
   entities: ofOrganisation,

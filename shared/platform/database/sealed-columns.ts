@@ -4,6 +4,7 @@ import type { SealPurpose } from '../process/secrets.ts'
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
   { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
   { table: 'import_plans', column: 'sealed_plan', purpose: 'import-plan' },
+  { table: 'contact_methods', column: 'sealed_config', purpose: 'contact' },
   { table: 'integrations', column: 'sealed_config', purpose: 'integration' },
   { table: 'lms_integrations', column: 'sealed_secret', purpose: 'lms-secret' },
   { table: 'token_keys', column: 'sealed_private_jwk', purpose: 'token-key' },

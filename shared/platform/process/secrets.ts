@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 /** The purpose is authenticated, so a value that is copied to another place cannot be decrypted. */
 export type SealPurpose =
   | 'acceptance'
+  | 'contact'
   | 'cursor'
   | 'domain-key'
   | 'entity'

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { openApi } from './furnished.ts'
 import { type Account, addAccount, sharedInstallation, signIn } from './installation.ts'
-import { axeProblems, ONE_LOOK_A_LAYOUT } from './page-problems.ts'
+import { axeProblems, EVERY_LOOK, layoutProblems, ONE_LOOK_A_LAYOUT } from './page-problems.ts'
 
 /** Adds two webhook integrations that send the state and the acknowledge link to the sink. */
 async function addIntegrations(account: Account, sink: HttpSink): Promise<void> {
@@ -71,8 +71,11 @@ test.serial('a new user makes a policy, is notified, acknowledges, sees why, and
   const visitor = await phone.context.newPage()
   await visitor.goto(app.url + pathname)
   t.is(await state(), 'alerting')
+  t.deepEqual([...(await layoutProblems(visitor)), ...(await axeProblems(visitor, EVERY_LOOK))], [])
   await visitor.getByRole('button', { name: 'Acknowledge' }).click()
   await eventually('the acknowledgement', async () => (await state()) === 'acknowledged')
+  await visitor.getByText('via Chat').waitFor()
+  t.deepEqual(await axeProblems(visitor, ONE_LOOK_A_LAYOUT), [])
 
   await page.goto(app.url + check)
   await page.getByText('Next message: none, it is acknowledged.').waitFor()

@@ -10,6 +10,7 @@ export const FURNISHED = [
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
   ...['policies', 'new policy', 'policy', 'incidents', 'simulator', 'windows', 'new window', 'window'],
   ...['settings', 'move in', 'status notes', 'status', 'projects', 'people', 'audit', 'account', 'second factor'],
+  ...['my notifications', 'new contact method', 'contact method'],
 ] as const
 
 /** The addresses of a furnished project's pages, by what they show. */
@@ -91,6 +92,10 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 11,
   )
   const base = `/projects/${project.uuid}`
+  const sealed = app.deps.secrets.seal('contact', JSON.stringify({ topic: 'ada', url: 'https://ntfy.example' }))
+  const [contact] = await db('contact_methods')
+    .insert({ user_id: account.userId, kind: 'ntfy', name: 'Phone', sealed_config: sealed, recoveries: true })
+    .returning('id')
   return {
     checks: `${base}/checks`,
     filtered: `${base}/checks?tag=staging&status=down`,
@@ -123,6 +128,9 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     audit: `/organisations/${organisation.uuid}/audit`,
     account: '/account',
     'second factor': '/account/second-factor',
+    'my notifications': '/account/notifications',
+    'new contact method': '/account/notifications/new/telegram',
+    'contact method': `/account/notifications/${contact.id}`,
   }
 }
 

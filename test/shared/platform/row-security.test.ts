@@ -87,7 +87,7 @@ test.serial('B08: each table is bound by a policy, or is known to hold no tenant
 
 test('the policy of each table leads to an organisation or a project', (t) => {
   for (const [table, rule] of Object.entries(tenantTables)) {
-    const parent = /^EXISTS \(SELECT FROM (\w+) AS parent WHERE parent\.id = \w+\.\w+\)$/.exec(rule)?.[1]
+    const parent = /^EXISTS \(SELECT FROM (\w+) AS parent WHERE parent\.(?:id|user_id) = \w+\.\w+\)$/.exec(rule)?.[1]
     const isByTenant = /= \(SELECT nullif\(current_setting\('signalbox\.(organisation|project)_id', true\)/.test(rule)
     t.true(isByTenant || (parent !== undefined && parent in tenantTables), `${table}: ${rule}`)
   }

@@ -3,6 +3,7 @@ import { pruneDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { countOpenIncidents, pruneIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { pruneGaps } from '#shared/monitoring/availability/gap-store.ts'
 import { pruneHeartbeats } from '#shared/monitoring/availability/heartbeat-store.ts'
+import { pruneCodes } from '#shared/monitoring/contacts/code-store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneWindows } from '#shared/monitoring/maintenance/window-store.ts'
 import { pruneImportPlans } from '#shared/monitoring/move-in/store.ts'
@@ -55,6 +56,7 @@ export const retention: Sweep = {
     await pruneStatements(db, STATEMENT_DAYS)
     await pruneWindows(db, PAST_WINDOW_DAYS)
     await pruneImportPlans(db)
+    await pruneCodes(db)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => forgetMailboxes(db, PAGE))

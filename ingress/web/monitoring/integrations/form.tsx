@@ -122,7 +122,7 @@ function named(errors: FieldErrors = new Map()): FieldErrors {
 
 const KINDS = { flag: 'check', choice: 'segments', 'long-text': 'lines', headers: 'lines', number: 'integer' } as const
 
-function itemOf(option: OptionField, form: Pick<Props, 'config' | 'others' | 'isNew' | 'errors'>): FormItem {
+export function itemOf(option: OptionField, form: Pick<Props, 'config' | 'others' | 'isNew' | 'errors'>): FormItem {
   const { type, label, isSecret, fallback, choices } = option
   const { config, isNew } = form
   const name = `option-${option.name}`

@@ -1,0 +1,147 @@
+import { CONTACT_KINDS, maskedAddress } from '#shared/monitoring/contacts/contact-kinds.ts'
+import { isUsable } from '#shared/monitoring/contacts/contact-method.ts'
+import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
+import { sendContactCode, verifyContactMethod, vouchForContact } from '#shared/monitoring/operations/contact-codes.ts'
+import { listContactMethods } from '#shared/monitoring/operations/contact-config.ts'
+import { addContactMethod, removeContactMethod } from '#shared/monitoring/operations/contacts.ts'
+import { nowMicros } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import {
+  type AdminContext,
+  type Command,
+  type Given,
+  lines,
+  operatorOf,
+  secretOf,
+  storedOutbox,
+  textOf,
+  UsageError,
+} from './command.ts'
+import { personOf } from './user.ts'
+
+const emailOption = { description: 'address by which the person signs in', value: 'E', required: true } as const
+const methodOption = { description: 'id of the contact method, from the list', value: 'ID', required: true } as const
+
+const list: Command = {
+  noun: 'contact',
+  verb: 'list',
+  summary: 'List the contact methods of a person; addresses are shortened',
+  options: { email: emailOption },
+  async run(given, { db, secrets, config }) {
+    const user = await personOf(given, db)
+    const methods = (await listContactMethods(db, secrets, user.id)).map((method) => ({
+      methodId: method.id,
+      kind: method.kind,
+      name: method.name,
+      address: method.config === null ? '' : maskedAddress(method.kind, method.config),
+      verified: method.isVerified,
+      disabled: method.isDisabled,
+      usable: isUsable(method, config),
+      lastError: method.lastError,
+    }))
+    const text = methods.map(({ methodId, kind, name, address, verified, disabled, lastError }) =>
+      [
+        methodId,
+        kind.padEnd(10),
+        address,
+        name,
+        verified ? '' : '(not verified)',
+        disabled ? '(disabled)' : '',
+        lastError,
+      ]
+        .filter((part) => part !== '')
+        .join('  '),
+    )
+    return { json: methods, text: text.join('\n') }
+  },
+}
+
+const add: Command = {
+  noun: 'contact',
+  verb: 'add',
+  summary: 'Add a contact method to a person',
+  options: {
+    email: emailOption,
+    kind: { description: `one of ${CONTACT_KINDS.join(', ')}`, value: 'KIND', required: true },
+    config: {
+      description: 'options of the kind as a JSON object, as for integrations; - reads it from standard input',
+      value: 'JSON',
+      required: true,
+    },
+    name: { description: 'what the person calls it', value: 'NAME' },
+    verified: { description: 'vouch for the address; written to the audit log' },
+  },
+  async run(given, context) {
+    const { db } = context
+    const user = await personOf(given, db)
+    const kind = textOf(given, 'kind')
+    const input = {
+      userId: user.id,
+      kind,
+      name: typeof given.name === 'string' ? given.name : '',
+      config: objectOf(await secretOf(given, 'config')),
+      via: null,
+      recoveries: null,
+      isVerified: given.verified === true,
+    }
+    const methodId = await addContactMethod(db, operatorOf(context), input, context)
+    const added = { methodId, email: user.email, kind, verified: input.isVerified }
+    return { json: added, text: lines(added) }
+  },
+}
+
+const verify: Command = {
+  noun: 'contact',
+  verb: 'verify',
+  summary: 'Send a code to a contact method, enter it with --code, or vouch for the address with --verified',
+  options: {
+    email: emailOption,
+    method: methodOption,
+    code: { description: 'code of six digits that the person received', value: 'CODE' },
+    verified: { description: 'vouch for the address; written to the audit log' },
+  },
+  async run(given, context) {
+    const { db, secrets } = context
+    const own = await methodOf(given, context)
+    const actor = operatorOf(context)
+    if (given.verified) await vouchForContact(db, actor, own, secrets)
+    else if (given.code !== undefined) {
+      await verifyContactMethod(db, actor, { ...own, code: textOf(given, 'code') }, { secrets, now: nowMicros })
+    } else {
+      await sendContactCode(db, actor, own, { secrets, now: nowMicros, outbox: storedOutbox(db), replies: null })
+      return { json: { methodId: own.id, sent: true }, text: 'A code is on its way. Enter it with --code.' }
+    }
+    return { json: { methodId: own.id, verified: true }, text: 'verified' }
+  },
+}
+
+const remove: Command = {
+  noun: 'contact',
+  verb: 'delete',
+  summary: 'Delete a contact method and its notification rules',
+  options: { email: emailOption, method: methodOption },
+  async run(given, context) {
+    const own = await methodOf(given, context)
+    await removeContactMethod(context.db, operatorOf(context), own, context)
+    return { json: { methodId: own.id }, text: 'deleted' }
+  },
+}
+
+async function methodOf(given: Given, { db }: AdminContext): Promise<{ userId: number; id: string }> {
+  const user = await personOf(given, db)
+  const id = textOf(given, 'method')
+  if (!isUuid(id)) throw new UsageError('--method is not an id; contact list shows all')
+  return { userId: user.id, id }
+}
+
+function objectOf(text: string): ConfigObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Reported below.
+  }
+  throw new UsageError('--config is not a JSON object')
+}
+
+export const contactCommands: readonly Command[] = [list, add, verify, remove]
