@@ -1,13 +1,14 @@
 import { ConflictError } from '#shared/errors.ts'
-import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
 import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
-import type { TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { findIncident, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
-import { incidentView, timelineView } from '#shared/monitoring/alerting/incident-view.ts'
+import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { timelineText } from '#shared/monitoring/alerting/incident-text.ts'
+import { incidentView } from '#shared/monitoring/alerting/incident-view.ts'
 import { planText } from '#shared/monitoring/alerting/plan.ts'
 import { policyView } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { timelineView } from '#shared/monitoring/alerting/timeline.ts'
+import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { windowView } from '#shared/monitoring/maintenance/window.ts'
 import { findWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
@@ -20,7 +21,6 @@ import { requireProject } from './project.ts'
 
 const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
 const LISTED = 50
-const MAX_TIMELINE_ENTRIES = 500
 
 const listPolicies: Command = {
   noun: 'policy',
@@ -121,10 +121,10 @@ const showIncident: Command = {
   options: { project: projectOption, incident: incidentOption },
   async run(given, context) {
     const { incident } = await requireIncident(given, context)
-    const timeline = await timelineOf(context.db, incident, MAX_TIMELINE_ENTRIES)
+    const { entries } = await readTimeline(context.db, incident)
     return {
-      json: { ...incidentView(incident, nowMicros()), timeline: timeline.map(timelineView) },
-      text: timeline.map((row) => `${toIsoSeconds(row.at)}  ${lineOf(row)}`).join('\n'),
+      json: { ...incidentView(incident, nowMicros()), timeline: entries.map(timelineView) },
+      text: timelineText(entries),
     }
   },
 }
@@ -182,20 +182,4 @@ async function requireIncident(given: Given, context: AdminContext) {
 function uuidOf(given: Given, name: string): string | null {
   const uuid = textOf(given, name).toLowerCase()
   return isUuid(uuid) ? uuid : null
-}
-
-/** Formats a row of the timeline, for example `notified  chat: first, delivered`. */
-function lineOf({ kind, what, detail }: TimelineRow): string {
-  const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
-  if (kind === 'notification') {
-    const error = text('error') && ` (${text('error')})`
-    return `notified  ${text('name')}: ${what}, ${text('state')}${error}`
-  }
-  if (kind === 'decision') {
-    const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
-    return `decision  ${decisionText({ outcome: what, reason: text('reason'), detail: inner })}`
-  }
-  if (kind === 'action') return `action    ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
-  if (kind === 'gap') return `gap       ${what}: ${text('cause')}, until ${text('until') || 'now'}`
-  return `flip      ${what} ${text('reason')}`.trimEnd()
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ENTRY_KINDS } from '#shared/monitoring/alerting/timeline.ts'
 import { pingAuthSchema, runRuleSchema, sourceRuleSchema } from './run-schemas.ts'
 
 const seconds = (min: number, max: number) => z.int().min(min).max(max).describe('Seconds.')
@@ -124,16 +125,22 @@ export const incidentDetailsSchema = incidentSchema
   .extend({
     timeline: z
       .array(
-        z
-          .object({
-            at: instant,
-            kind: z.enum(['flip', 'decision', 'notification', 'action', 'gap']),
-            what: z.string(),
-          })
-          .loose(),
+        z.object({
+          at: instant,
+          kind: z.enum(ENTRY_KINDS),
+          text: z.string().describe('The entry as a sentence.'),
+          by: z.string().nullable().describe('The person or key that acted.'),
+          via: z.string().nullable(),
+          target: z.string().nullable().describe('Name of the notified integration.'),
+          person: z.string().nullable().describe('Address of the assignee.'),
+          result: z.enum(['pending', 'delivered', 'failed', 'suppressed']).nullable(),
+          attempts: z.int().nullable(),
+          detail: z.record(z.string(), z.unknown()),
+        }),
       )
       .optional()
       .describe('Oldest first, at most 500; left out for read-only keys.'),
+    timeline_next: z.string().nullish().describe('`after` of the next entries; null if there are none.'),
   })
   .meta({ id: 'IncidentDetails' })
 

@@ -4,15 +4,13 @@ import { invalid, mustBeOneOf } from '#shared/monitoring/alerting/fields.ts'
 import { ANY_INCIDENT, type IncidentFilter, LISTED_STATES } from '#shared/monitoring/alerting/incident-list.ts'
 import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { findIncident, listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
-import {
-  decisionView,
-  incidentView,
-  reducedIncidentView,
-  timelineView,
-} from '#shared/monitoring/alerting/incident-view.ts'
+import { findIncident, listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { incidentMarkdown } from '#shared/monitoring/alerting/incident-text.ts'
+import { decisionView, incidentView, reducedIncidentView } from '#shared/monitoring/alerting/incident-view.ts'
 import { SEVERITIES } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { timelineView } from '#shared/monitoring/alerting/timeline.ts'
+import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { namedIntegrations } from '#shared/monitoring/operations/check-changes.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
@@ -27,8 +25,6 @@ import { common, incidentActionRoutes, incidentParam } from './incident-actions.
 import { anyKey, read, readWriteKey } from './monitoring-route.ts'
 import { numberOf, requireCheck } from './operation.ts'
 import { uuidParam } from './schemas.ts'
-
-const MAX_TIMELINE_ENTRIES = 500
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const range = {
@@ -80,13 +76,37 @@ export const incidentRoutes: readonly Route[] = [
     operationId: 'getIncident',
     summary: 'Get an incident with its timeline',
     params: { incident: incidentParam },
-    responses: { ...common.responses, 200: { description: 'The incident.', content: json(incidentDetailsSchema) } },
-    async handle({ key, params, deps }) {
+    query: z.object({
+      after: z.string().optional().describe('The `timeline_next` of the previous response.'),
+      format: z
+        .enum(['markdown'])
+        .optional()
+        .describe('`markdown`: the incident, its timeline and its report as text.'),
+    }),
+    responses: {
+      ...common.responses,
+      200: {
+        description: 'The incident.',
+        content: { ...json(incidentDetailsSchema), 'text/markdown': null },
+      },
+    },
+    async handle({ key, params, request, deps }) {
+      const query = queryOf(request)
+      const after = numberOf(query, 'after', { min: 0, max: 1_000_000 }) ?? 0
+      const format = choiceOf(query, 'format', ['markdown'])
       const incident = await findIncident(deps.db, key.project.id, params.incident)
       if (!incident) throw new NotFoundError('')
       if (key.kind !== 'rw') return reducedIncidentView(incident, deps.now())
-      const timeline = await timelineOf(deps.db, incident, MAX_TIMELINE_ENTRIES)
-      return { ...incidentView(incident, deps.now()), timeline: timeline.map(timelineView) }
+      const { entries, next } = await readTimeline(deps.db, incident, after)
+      if (format === null) {
+        const timeline = { timeline: entries.map(timelineView), timeline_next: next === null ? null : String(next) }
+        return { ...incidentView(incident, deps.now()), ...timeline }
+      }
+      const url = `${deps.config.publicUrl}/incidents/${incident.id}`
+      const text = incidentMarkdown({ incident, entries, url, now: deps.now() })
+      return async (response) => {
+        response.type('text/markdown').end(text)
+      }
     },
   }),
   ...incidentActionRoutes,

@@ -72,7 +72,9 @@ export function incidentForAgents(incident: ShownIncident): z.infer<typeof Incid
 
 const PEOPLE = 'people of the project'
 
-export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.infer<typeof TimelineSchema> {
+/** Returns null for failures, which agents read from the check. */
+export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.infer<typeof TimelineSchema> | null {
+  if (kind === 'failure') return null
   const common = { timestamp: toIsoSeconds(at), kind, what }
   switch (kind) {
     case 'flip':

@@ -3,7 +3,7 @@ import { ValidationError } from '#shared/errors.ts'
 import { readText } from '#shared/monitoring/alerting/fields.ts'
 import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
 import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
-import { timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { timelineOf } from '#shared/monitoring/alerting/timeline-store.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/incidents.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { checkOf, incidentOf, ProjectInput, projectOf } from './check-view.ts'
@@ -50,8 +50,8 @@ export const incidentGet = defineTool({
   output: IncidentSchema.extend({ timeline: z.array(TimelineSchema) }),
   async run({ incidentId }, call) {
     const { incident } = await incidentOf(incidentId, call)
-    const timeline = await timelineOf(call.deps.db, incident, MAX_TIMELINE)
-    return { ...incidentForAgents(incident), timeline: timeline.map(timelineForAgents) }
+    const timeline = await timelineOf(call.deps.db, incident, { limit: MAX_TIMELINE })
+    return { ...incidentForAgents(incident), timeline: timeline.flatMap((row) => timelineForAgents(row) ?? []) }
   },
 })
 

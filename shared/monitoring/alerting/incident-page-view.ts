@@ -42,7 +42,7 @@ export interface ShownIncident {
 
 export interface TimelineRow {
   at: Micros
-  kind: 'flip' | 'decision' | 'notification' | 'action' | 'gap'
+  kind: 'flip' | 'failure' | 'decision' | 'notification' | 'action' | 'gap'
   what: string
   detail: Readonly<Record<string, unknown>>
 }

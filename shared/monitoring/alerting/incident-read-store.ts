@@ -2,8 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { listenersOf } from '../availability/gap-store.ts'
-import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
+import type { ExplainedDecision, ShownDecision, ShownIncident } from './incident-page-view.ts'
 
 const COLUMNS = columns<ShownIncident>()(`
   i.id, i.n, i.check_id, c.uuid AS checkUuid, c.name, i.state, i.severity, ${microsOf('i.down_at')} AS downAt,
@@ -21,9 +20,6 @@ export const INCIDENTS = typed`
   SELECT ${COLUMNS}
   FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN alert_policies p ON p.id = i.policy_id`
 
-/** Format of an instant inside a JSON document of the database. */
-const ISO = `'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'`
-
 /** `projectId` null means any project; `lock` holds until the transaction ends. */
 export async function findIncident(
   db: Knex,
@@ -37,54 +33,6 @@ export async function findIncident(
     [id, projectId, projectId],
   )
   return rows[0] ?? null
-}
-
-const TIMELINE_ROW_COLUMNS = columns<TimelineRow>()(`${microsOf('t.at')} AS at, t.kind, t.what, t.detail`)
-
-export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
-  const listener = (await listenersOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
-  return await query(
-    db,
-    typed`SELECT ${TIMELINE_ROW_COLUMNS} FROM (
-       SELECT at, 1 AS place, 'flip' AS kind, to_status AS what, jsonb_build_object('reason', reason) AS detail FROM flips
-       WHERE check_id = ? AND at >= ${timestampOf('?::bigint')} AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
-       UNION ALL
-       SELECT at, 2, 'decision', outcome, jsonb_build_object('reason', reason, 'detail', detail) FROM alert_decisions
-       WHERE check_id = ? AND incident_id = ?::uuid
-       UNION ALL
-       SELECT n.created_at, 3, 'notification', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
-         'state', n.state, 'error', n.error, 'attempts', n.attempts) FROM notifications n JOIN integrations c ON c.id = n.integration_id
-       WHERE n.incident_id = ?::uuid
-       UNION ALL
-       SELECT n.created_at, 3, 'notification', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
-         'state', n.state, 'error', n.error, 'attempts', n.attempts, 'size', b.size)
-       FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id JOIN integrations c ON c.id = m.integration_id
-         JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
-       WHERE m.incident_id = ?::uuid AND m.included
-       UNION ALL
-       SELECT at, 4, 'action', kind, jsonb_build_object('by', actor_name, 'via', via, 'text', text) FROM incident_events
-       WHERE incident_id = ?::uuid
-       UNION ALL
-       SELECT from_at, 0, 'gap', kind, jsonb_build_object('until', to_char(until_at AT TIME ZONE 'UTC', ${ISO}), 'cause', cause)
-       FROM coverage_gaps WHERE listener = ? AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
-         AND from_at <= coalesce(${timestampOf('?::bigint')}, now())) t
-     ORDER BY t.at, t.place LIMIT ?`,
-    [
-      incident.checkId,
-      incident.downAt,
-      incident.resolvedAt,
-      incident.resolvedAt,
-      incident.checkId,
-      incident.id,
-      incident.id,
-      incident.id,
-      incident.id,
-      listener,
-      incident.downAt,
-      incident.resolvedAt,
-      limit,
-    ],
-  )
 }
 
 const SHOWN_DECISION_COLUMNS = columns<ShownDecision>({

@@ -2,7 +2,7 @@ import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/slug.ts'
 import { decisionText, integrationText, outcomeOf } from './decision-text.ts'
 import { durationOf } from './incident-list.ts'
-import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
+import type { ShownDecision, ShownIncident } from './incident-page-view.ts'
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 
@@ -55,10 +55,6 @@ function common(incident: ShownIncident, now: Micros) {
     flapping: incident.flapping,
     suppression: incident.suppression,
   }
-}
-
-export function timelineView({ at, kind, what, detail }: TimelineRow) {
-  return { at: toIsoSeconds(at), kind, what, ...detail }
 }
 
 export function decisionView(decision: ShownDecision, names: ReadonlyMap<string, string>) {

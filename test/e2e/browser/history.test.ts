@@ -78,7 +78,12 @@ test.serial(
       .orderBy('m.created_at')
       .first('m.incident_id', 'c.uuid')
     await page.goto(`${account.app.url}/incidents/${lost?.incident_id}`)
-    t.true(await page.getByText('Incident bot: not notified (Received status code 500).').isVisible())
+    t.true(
+      await page
+        .getByText(/^Failed to notify Incident bot .*: Received status code 500$/)
+        .first()
+        .isVisible(),
+    )
     await page.goto(`${account.app.url}/checks/${lost?.uuid}`)
     const why = page.locator('#alert-policy').locator('..')
     t.is(await why.locator(':scope > ul > li').count(), 3)

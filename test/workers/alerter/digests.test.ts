@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
 import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
-import { listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { changePolicy, insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { timelineOf } from '#shared/monitoring/alerting/timeline-store.ts'
 import { recordFlips } from '#shared/monitoring/flips/store.ts'
 import { insertIntegration } from '#shared/monitoring/integrations/store.ts'
 import { flipToExplain, integrationsNotifiedOf } from '#shared/monitoring/notifications/explain-store.ts'
@@ -132,7 +133,7 @@ test.serial('sixty outages of one policy make one digest, and so do their recove
     ]),
   )
   const [incident] = await listIncidents(db, project.id, { ...ANY_INCIDENT, checkId: id }, 1)
-  const timeline = incident ? await timelineOf(db, incident, 500) : []
+  const timeline = incident ? await timelineOf(db, incident, { limit: 500 }) : []
   t.deepEqual(
     timeline
       .filter(({ kind }) => kind === 'notification')

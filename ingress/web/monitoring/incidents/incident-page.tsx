@@ -1,32 +1,63 @@
-import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { formatDuration } from '#shared/monitoring/notifications/text-parts.ts'
+import { REPORT_TEMPLATE } from '#shared/monitoring/alerting/incident-text.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { Micros } from '#shared/time.ts'
-import { ButtonForm, FieldForm } from '../../forms/form.tsx'
-import { Crumb, Exact } from '../../shell/basics.tsx'
+import { ButtonForm, FieldForm, Form } from '../../forms/form.tsx'
+import { TextArea } from '../../forms/inputs.tsx'
+import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { Cause } from './cause.tsx'
 import { type Coming, NextMessage } from './next-message.tsx'
+import { byText, StatePill } from './state.tsx'
+import { Timeline, type TimelineProps } from './timeline.tsx'
 
 interface Props {
   context: Context
   incident: ShownIncident
+  check: Check
+  rows: readonly TimelineRow[]
+  timeline: TimelineProps
   /** input of the sentence about the next message */
   coming: Coming
-  timeline: readonly TimelineRow[]
+  policy: { name: string; path: string } | null
   checkPath: string
+  listPath: string
   mayEdit: boolean
   now: Micros
 }
 
-export function IncidentPage({ context, incident, coming, timeline, checkPath, mayEdit, now }: Props) {
-  const path = `/incidents/${incident.id}`
-  const isOpen = incident.state !== 'resolved'
+export function IncidentPage(props: Props) {
+  const { context, timeline, mayEdit } = props
   return (
     <>
-      <Crumb href={checkPath} label={incident.name || 'A check without a name'} />
-      <h1>Incident</h1>
+      <Crumb href={props.listPath} label="Incidents" />
+      <Head {...props} />
+      <div class="check-grid">
+        <div>
+          <Timeline {...timeline} />
+        </div>
+        <div>
+          <Facts {...props} />
+          {mayEdit && <Note context={context} path={timeline.path} />}
+        </div>
+      </div>
+      <Report {...props} />
+    </>
+  )
+}
+
+function Head({ context, incident, check, rows, coming, timeline, mayEdit, now }: Props) {
+  const isOpen = incident.state !== 'resolved'
+  const who = byText(incident.ackBy ?? '')
+  return (
+    <>
+      <h1>
+        {incident.name || 'A check without a name'} <StatePill incident={incident} />
+      </h1>
       <p class="sentence">
-        {sentenceOf(incident, now)}
+        <Cause incident={incident} check={check} rows={rows} now={now} />
+        {incident.state === 'acknowledged' &&
+          ` Acknowledged${who && (who.startsWith('via ') ? ` ${who}` : ` by ${who}`)}.`}
         {isOpen && (
           <>
             {' '}
@@ -34,126 +65,96 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
           </>
         )}
       </p>
-      {mayEdit && isOpen && incident.state !== 'acknowledged' && (
-        <FieldForm
-          context={context}
-          action={`${path}/ack`}
-          class="inline-fields form-wide"
-          items={[
-            { name: 'note', label: 'Note for the next reader', maxLength: 2000, placeholder: 'I am looking at it' },
-          ]}
-          submit="Acknowledge"
-          isMain
-        />
-      )}
-      {mayEdit && incident.state === 'acknowledged' && (
-        <ButtonForm context={context} action={`${path}/unack`} label="Take the acknowledgement back" />
-      )}
-      <section class="card" aria-labelledby="timeline">
-        <h2 id="timeline">What happened</h2>
-        <ol class="timeline">
-          {timeline.map((row, index) => (
-            <li key={index}>
-              <span class="muted">
-                <Exact at={row.at} isNamed />
-              </span>{' '}
-              {rowText(row)}
-            </li>
-          ))}
-        </ol>
-      </section>
-      {mayEdit && (
-        <section class="card" aria-labelledby="note-title">
-          <h2 id="note-title">Notes and report</h2>
-          <FieldForm
-            context={context}
-            action={`${path}/note`}
-            class="inline-fields form-wide"
-            items={[{ name: 'text', label: 'Add a note', maxLength: 2000 }]}
-            submit="Add"
-          />
-          <FieldForm
-            context={context}
-            action={`${path}/report`}
-            class="stack form-wide"
-            items={[
-              {
-                name: 'report',
-                label: 'Report',
-                kind: 'lines',
-                value: incident.report,
-                rows: 6,
-                hint: 'What happened, why, and what is done about it. It stays with the incident.',
-              },
-            ]}
-            submit="Save the report"
-          />
-        </section>
-      )}
+      {mayEdit && isOpen && <Actions context={context} incident={incident} path={timeline.path} />}
     </>
   )
 }
 
-/** `Down for 2 hours, acknowledged by Anna.` */
-function sentenceOf(incident: ShownIncident, now: Micros): string {
-  const { downAt, resolvedAt } = incident
-  if (resolvedAt !== null)
-    return `Was down for ${formatDuration(Math.max(0, resolvedAt - downAt))}: ${stateText(incident)}.`
-  return `Down for ${formatDuration(Math.max(0, now - downAt))}, ${stateText(incident)}.`
+function Actions({ context, incident, path }: { context: Context; incident: ShownIncident; path: string }) {
+  return (
+    <div class="row incident-actions">
+      {incident.state === 'acknowledged' ? (
+        <ButtonForm context={context} action={`${path}/unack`} label="Remove the acknowledgement" />
+      ) : (
+        <FieldForm
+          context={context}
+          action={`${path}/ack`}
+          class="inline-fields form-wide"
+          items={[{ name: 'note', label: 'Note', maxLength: 2000, placeholder: 'I am looking at it' }]}
+          submit="Acknowledge"
+          isMain
+        />
+      )}
+    </div>
+  )
 }
 
-export function stateText({ state, resolution, ackBy, suppression }: ShownIncident): string {
-  if (state === 'resolved') return resolution === 'paused' ? 'the check was paused' : 'resolved'
-  if (state === 'acknowledged') return `acknowledged${ackBy ? ` ${nameOf(ackBy)}` : ''}`
-  if (suppression !== null)
-    return decisionText({ outcome: 'suppressed', reason: suppression, detail: {} }).replace(/\.$/, '').toLowerCase()
-  return state === 'waiting' ? 'not notified yet' : 'alerting'
+function Facts({ incident, checkPath, policy, timeline }: Props) {
+  const { severity, assignee, previous } = incident
+  return (
+    <section class="card" aria-label="Facts">
+      <dl class="facts">
+        <Fact title="Check">
+          <a href={checkPath}>{incident.name || 'A check without a name'}</a>
+        </Fact>
+        <Fact title="Severity">{severity}</Fact>
+        <Fact title="Assigned to">{assignee ?? <span class="muted">–</span>}</Fact>
+        <Fact title="Policy">
+          {policy ? <a href={policy.path}>{policy.name}</a> : 'None: the integrations of the check'}
+        </Fact>
+        {previous !== null && (
+          <Fact title="Before">
+            <a href={`/incidents/${previous}`}>The previous incident</a>
+          </Fact>
+        )}
+        <Fact title="Export">
+          <a href={`${timeline.path}/markdown`}>Markdown</a>
+        </Fact>
+      </dl>
+    </section>
+  )
 }
 
-/** Returns a user, or the integration whose message contained the link. */
-function nameOf(by: string): string {
-  return by.startsWith('through ') ? by : `by ${by}`
+function Note({ context, path }: { context: Context; path: string }) {
+  return (
+    <section class="card" aria-label="Note">
+      <FieldForm
+        context={context}
+        action={`${path}/note`}
+        class="inline-fields form-wide"
+        items={[{ name: 'text', label: 'Add a note', maxLength: 2000 }]}
+        submit="Add"
+      />
+    </section>
+  )
 }
 
-function rowText({ kind, what, detail }: TimelineRow): string {
-  const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
-  if (kind === 'flip') return `It went ${what}${detail.reason === 'fail' ? ': a failure was received' : ''}.`
-  if (kind === 'notification') return `${text('name')}: ${notificationLabel(what, text('state'), text('error'))}.`
-  if (kind === 'gap') {
-    const until = text('until').slice(0, 19).replace('T', ' ')
-    return `Pings could not be received${until && ` until ${until} UTC`} (${text('cause')}).`
-  }
-  if (kind === 'action') {
-    const [by, more] = [text('by'), text('text') && `: ${text('text')}`]
-    return by.startsWith('through ') ? `${PASSIVE[what] ?? what} ${by}${more}` : `${by} ${ACTS[what] ?? what}${more}`
-  }
-  const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
-  return decisionText({ outcome: what, reason: text('reason'), detail: inner })
+function Report({ context, incident, timeline, mayEdit }: Props) {
+  if (!mayEdit && incident.report === '') return null
+  return (
+    <section class="card" aria-labelledby="postmortem">
+      <h2 id="postmortem">Postmortem</h2>
+      {mayEdit ? (
+        <Form context={context} action={`${timeline.path}/report`} class="stack form-wide">
+          <TextArea
+            name="report"
+            label="Report"
+            value={incident.report || REPORT_TEMPLATE}
+            rows={12}
+            hint="It stays with the incident and can be changed after its end."
+          />
+          <div class="row">
+            <button type="submit" class="primary">
+              Save the report
+            </button>
+            <button type="submit" name="do" value="insert-timeline">
+              Insert timeline and save
+            </button>
+          </div>
+        </Form>
+      ) : (
+        <p class="as-typed breakable">{incident.report}</p>
+      )}
+    </section>
+  )
 }
-
-/** Returns `notified, delivered`, or the reason against a delivery. */
-function notificationLabel(what: string, state: string, error: string): string {
-  const why = error && ` (${error})`
-  if (state === 'failed') return `not notified${why}`
-  if (state === 'suppressed') return `no longer notified${why}`
-  return `${NOTIFICATIONS[what] ?? what}, ${state === 'pending' ? 'being sent' : state}${why}`
-}
-
-const NOTIFICATIONS: Readonly<Record<string, string>> = {
-  flip: 'notified',
-  first: 'notified',
-  repeat: 'notified again',
-  recovery: 'notified of the recovery',
-  flapping: 'notified of flapping',
-  digest: 'notified together with other checks',
-}
-
-const ACTS: Readonly<Record<string, string>> = {
-  ack: 'acknowledged it',
-  unack: 'took the acknowledgement back',
-  assign: 'assigned it',
-  note: 'noted',
-  report: 'wrote the report',
-}
-
-const PASSIVE: Readonly<Record<string, string>> = { ack: 'Acknowledged' }

@@ -1,6 +1,15 @@
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { findIncident, listDecisions, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { findIncident, listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
+import {
+  incidentMarkdown,
+  REPORT_TEMPLATE,
+  timelineText,
+  withTimeline,
+} from '#shared/monitoring/alerting/incident-text.ts'
+import { findPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
 import {
   acknowledgeIncident,
   noteIncident,
@@ -18,11 +27,12 @@ import { IncidentPage } from './incident-page.tsx'
 import { incidentListPages } from './list-pages.tsx'
 import { loadComing } from './next-message.tsx'
 
-const MAX_TIMELINE_ENTRIES = 500
+const MAX_REPORT = 20_000
 
 export function incidentPages(pages: Pages): void {
   incidentListPages(pages)
   pages.get('/incidents/:incident', showIncident)
+  pages.get('/incidents/:incident/markdown', sendMarkdown)
   pages.post('/incidents/:incident/ack', (context) =>
     act(context, (workspace, own) => {
       const note = field(context.form, 'note').slice(0, 2000)
@@ -42,20 +52,16 @@ export function incidentPages(pages: Pages): void {
       if (text !== '') await noteIncident(context.deps.db, personOf(context, session), input)
     }),
   )
-  pages.post('/incidents/:incident/report', (context) =>
-    act(context, ({ session }, own) => {
-      const text = field(context.form, 'report').slice(0, 20_000)
-      return reportIncident(context.deps.db, personOf(context, session), { ...own, text, via: 'page' })
-    }),
-  )
+  pages.post('/incidents/:incident/report', saveReport)
 }
 
 /** Runs an action on the incident of the path. Its page shows if the action was no longer possible. */
 async function act(
   context: FormContext,
-  work: (workspace: ProjectWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
+  work: (workspace: IncidentWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
 ): Promise<void> {
-  const { incident, ...workspace } = await requireIncident(context, 'edit')
+  const workspace = await requireIncident(context, 'edit')
+  const { incident } = workspace
   try {
     await work(workspace, { project: workspace.project, id: incident.id })
   } catch (error) {
@@ -64,11 +70,12 @@ async function act(
   goBack(context, `/incidents/${incident.id}`)
 }
 
+type IncidentWorkspace = ProjectWorkspace & { incident: ShownIncident }
+
+const unknownIncident = () => new NotFoundError('There is no such incident, or it is not one of yours.')
+
 /** @throws NotFoundError for incidents of other users' projects */
-async function requireIncident(
-  context: Context,
-  right: Right,
-): Promise<ProjectWorkspace & { incident: ShownIncident }> {
+async function requireIncident(context: Context, right: Right): Promise<IncidentWorkspace> {
   const workspace = await signedIn(context)
   const id = context.params.incident ?? ''
   for (const project of isUuid(id) ? workspace.projects : []) {
@@ -77,30 +84,66 @@ async function requireIncident(
     await requireRight(context, workspace, project, right)
     return { ...workspace, project, incident }
   }
-  throw new NotFoundError('There is no such incident, or it is not one of yours.')
+  throw unknownIncident()
 }
 
 async function showIncident(context: Context): Promise<void> {
   const { incident, ...workspace } = await requireIncident(context, 'view')
   const { project } = workspace
   const { db } = context.deps
-  const [timeline, comingOf, [decision]] = await Promise.all([
-    timelineOf(db, incident, MAX_TIMELINE_ENTRIES),
+  const after = /^[0-9]{1,6}$/.test(context.query.get('after') ?? '') ? Number(context.query.get('after')) : 0
+  const show = context.query.get('show')
+  const [timeline, comingOf, [decision], check, policy] = await Promise.all([
+    readTimeline(db, incident, after),
     loadComing(db, project.id),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
+    findCheck(db, incident.checkUuid),
+    incident.policyUuid === null ? null : findPolicy(db, project.id, incident.policyUuid),
   ])
-  const check = { uuid: incident.checkUuid, name: incident.name }
+  if (!check) throw unknownIncident()
+  const base = `/projects/${project.uuid}`
   sendPage(
     context,
     { title: `${incident.name || 'A check'} · ${project.name}`, workspace, project, area: 'incidents' },
     <IncidentPage
       context={context}
       incident={incident}
+      check={check}
+      rows={timeline.rows}
+      timeline={{
+        path: `/incidents/${incident.id}`,
+        entries: timeline.entries,
+        group: show === 'notifications' || show === 'people' ? show : null,
+        next: timeline.next,
+      }}
       coming={comingOf(incident, decision ?? null)}
-      timeline={timeline}
+      policy={policy && { name: policy.name, path: `${base}/policies/${policy.uuid}` }}
       checkPath={checkPath(check, project)}
+      listPath={`${base}/incidents`}
       mayEdit={may(project.role, 'edit')}
       now={context.deps.now()}
     />,
   )
+}
+
+async function sendMarkdown(context: Context): Promise<void> {
+  const { incident } = await requireIncident(context, 'view')
+  const { deps, response } = context
+  const { entries } = await readTimeline(deps.db, incident)
+  const url = `${deps.config.publicUrl}/incidents/${incident.id}`
+  response
+    .type('text/markdown')
+    .set('Content-Disposition', `attachment; filename="incident-${incident.id}.md"`)
+    .end(incidentMarkdown({ incident, entries, url, now: deps.now() }))
+}
+
+async function saveReport(context: FormContext): Promise<void> {
+  await act(context, async ({ session, incident }, own) => {
+    const typed = field(context.form, 'report')
+    const isInserted = context.form.get('do') === 'insert-timeline'
+    const lines = isInserted ? timelineText((await readTimeline(context.deps.db, incident)).entries) : ''
+    const text = withTimeline(typed === REPORT_TEMPLATE.trim() && !isInserted ? '' : typed, lines)
+    const input = { ...own, text: text.slice(0, MAX_REPORT), via: 'page' } as const
+    await reportIncident(context.deps.db, personOf(context, session), input)
+  })
 }

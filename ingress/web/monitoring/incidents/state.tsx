@@ -1,12 +1,10 @@
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import { listedState } from '#shared/monitoring/alerting/incident-list.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { isPlanned } from '#shared/monitoring/alerting/timeline.ts'
 
 const LOOKS = { alerting: 'is-down', suppressed: '', acknowledged: 'late', resolved: 'good' } as const
 const LABELS = { alerting: 'Alerting', acknowledged: 'Acknowledged', resolved: 'Resolved' } as const
-
-/** Reasons that are part of the plan. All others mute the incident. */
-const WAITING: ReadonlySet<string> = new Set(['FAILURES', 'DOWN_FOR', 'GROUPING', 'OUTSIDE_HOURS', 'RECOVERING'])
 
 type State = Pick<ShownIncident, 'state' | 'suppression' | 'resolution'>
 
@@ -14,7 +12,7 @@ export function labelOf(incident: State): string {
   const state = listedState(incident)
   if (state === 'suppressed') {
     if (incident.suppression === 'RECOVERING') return 'Recovering'
-    return WAITING.has(incident.suppression ?? '') ? 'Waiting' : 'Muted'
+    return isPlanned(incident.suppression ?? '') ? 'Waiting' : 'Muted'
   }
   return state === 'resolved' && incident.resolution === 'paused' ? 'Paused' : LABELS[state]
 }

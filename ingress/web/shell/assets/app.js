@@ -194,6 +194,20 @@ function keepTimes() {
   }
 }
 
+// Exact times are in the time zone of the account, unless the page offers a choice.
+function showZone() {
+  const { zone } = document.documentElement.dataset
+  if (!zone || document.querySelector('#zone')) return
+  for (const time of document.querySelectorAll('time[data-exact]')) {
+    const text = new Date(time.dateTime).toLocaleString('en-GB', {
+      timeZone: zone,
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+    })
+    time.textContent = time.dataset.exact === 'named' ? `${text} ${zone}` : text
+  }
+}
+
 // What was said once is not said again when the page is loaded anew.
 const here = new URL(location.href)
 if (here.searchParams.has('done')) {
@@ -205,4 +219,5 @@ if (here.searchParams.has('done')) {
 document.querySelector('[aria-invalid=true]')?.focus()
 
 prepare()
+showZone()
 setInterval(keepTimes, 1_000)
