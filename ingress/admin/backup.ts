@@ -12,7 +12,7 @@ import { createDatabase, dropDatabase, exportSnapshot } from '#shared/platform/d
 import { primaryAddress, splitHosts } from '#shared/platform/database/hosts.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
-import { type AdminContext, type Command, type Finding, textOf } from './command.ts'
+import { type AdminContext, type Command, type Finding, findingLines, textOf } from './command.ts'
 import { compareInventories, databaseFindings, type Inventory, takeInventory } from './database-findings.ts'
 
 const run = promisify(execFile)
@@ -39,6 +39,7 @@ const write: Command = {
   noun: 'backup',
   verb: 'write',
   summary: 'Write the database into a folder, with what a restored copy is compared with',
+  examples: ['backup write --to /var/backups/signalbox'],
   help: [
     'Needs pg_dump of the same or a newer version than the server. Rows and logs are counted in the very moment of the',
     'dump. The folder holds every stored value; sealed ones need SECRET_KEY, which belongs elsewhere.',
@@ -82,6 +83,7 @@ const verify: Command = {
   noun: 'backup',
   verb: 'verify',
   summary: 'Restore a backup into a separate database, compare, and drop the database',
+  examples: ['backup verify --from /var/backups/signalbox'],
   help: ['The login of DATABASE_OWNER_URL, else of DATABASE_URL, must be allowed to make databases.'],
   options: {
     from: { description: 'the folder of backup write', value: 'FOLDER', required: true },
@@ -90,7 +92,7 @@ const verify: Command = {
   async run(given, context) {
     const folder = textOf(given, 'from')
     const started = performance.now()
-    const manifest = manifestShape.parse(JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
+    const manifest = readManifest(await readFile(join(folder, MANIFEST), 'utf8'))
     const file = join(folder, DUMP)
     const isWhole = (await hashOf(file)) === manifest.sha256
     const findings: Finding[] = [
@@ -100,7 +102,7 @@ const verify: Command = {
     if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, given.keep === true)))
     const seconds = Math.round((performance.now() - started) / 100) / 10
     const failed = findings.some(({ ok }) => !ok)
-    const text = findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`)
+    const text = findingLines(findings)
     if (given.keep === true && isWhole) text.push(`kept as ${name}`)
     return {
       json: { healthy: !failed, at: manifest.at, seconds, findings, database: given.keep === true ? name : null },
@@ -111,6 +113,15 @@ const verify: Command = {
 }
 
 export const backupCommands: readonly Command[] = [write, verify]
+
+/** @throws ValidationError if the text is no manifest */
+function readManifest(text: string) {
+  try {
+    return manifestShape.parse(JSON.parse(text))
+  } catch {
+    throw new ValidationError(`${MANIFEST} was not written by backup write`)
+  }
+}
 
 /**
  * pg_dump changes session settings (for example an empty search_path), which a pooler would pass to the next client.

@@ -17,7 +17,14 @@ export async function clusterFindings({
   if (config.amqpAdminUrl === undefined) {
     const isCluster = config.amqpUrl.includes(',')
     return isCluster
-      ? [{ what: 'queue members', ok: true, text: 'not looked at: AMQP_ADMIN_URL names the management plugin' }]
+      ? [
+          {
+            what: 'queue members',
+            ok: true,
+            isRisk: true,
+            text: 'not looked at: AMQP_ADMIN_URL names the management plugin',
+          },
+        ]
       : []
   }
   try {
@@ -78,7 +85,8 @@ function few(names: readonly string[]): string {
 /** Checks that the database log reaches the archive, so that point-in-time recovery is possible. */
 export function archivingFinding({ isOn, isFailing, ageSeconds }: ArchivingState): Finding {
   const what = 'archive'
-  if (!isOn) return { what, ok: true, text: 'off: between two backups nothing can be restored (archive_mode)' }
+  if (!isOn)
+    return { what, ok: true, isRisk: true, text: 'off: between two backups nothing can be restored (archive_mode)' }
   const age = ageSeconds === null ? 'nothing was archived yet' : `last ${Math.round(ageSeconds)} s ago`
   return { what, ok: !isFailing, text: isFailing ? `the last attempt failed, ${age}: see archive_command` : age }
 }
@@ -91,10 +99,12 @@ export function replicationFinding(state: ReplicationState, wanted: number): Fin
     const why = isSynchronous ? '' : ', and no commit waits for one (synchronous_standby_names, synchronous_commit)'
     return { what, ok: false, text: `${standbys} connected, DATABASE_SYNC_STANDBYS is ${wanted}${why}` }
   }
-  if (standbys === 0) return { what, ok: true, text: 'none: a lost disk of the database loses what no backup holds' }
+  if (standbys === 0)
+    return { what, ok: true, isRisk: true, text: 'none: a lost disk of the database loses what no backup holds' }
   return {
     what,
     ok: true,
+    isRisk: !isSynchronous,
     text: isSynchronous
       ? `${standbys}, synchronous: no single server's loss loses anything that was answered`
       : `${standbys}, asynchronous: a fail-over loses what was answered and not yet replicated`,

@@ -68,6 +68,8 @@ export interface Command {
   summary: string
   /** printed after the options */
   help?: readonly string[]
+  /** command lines without `npm run -s admin --`; default: the usage line alone */
+  examples?: readonly string[]
   options: Readonly<Record<string, Option>>
   run(given: Given, context: AdminContext): Promise<Output>
 }
@@ -119,6 +121,15 @@ export function lines(fields: Readonly<Record<string, unknown>>): string {
 export interface Finding {
   what: string
   ok: boolean
+  /** true if it works, but with a risk that the operator should know; then `ok` is true */
+  isRisk?: boolean
   /** the finding, and its remedy if it is a problem */
   text: string
+}
+
+/** Formats one finding per line. */
+export function findingLines(findings: readonly Finding[]): string[] {
+  return findings.map(
+    ({ what, ok, isRisk, text }) => `${ok ? (isRisk ? 'warn ' : 'ok   ') : 'WRONG'}  ${what}: ${text}`,
+  )
 }

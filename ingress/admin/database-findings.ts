@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
+import { ConflictError } from '#shared/errors.ts'
 import {
   appliedMigrations,
   checksWithLowPingCount,
@@ -25,7 +26,7 @@ export interface Inventory {
 
 /**
  * Counts the rows of each table and rebuilds each log from its entries. If others write meanwhile, the caller passes a
- * repeatable-read transaction. @throws Error if a log does not match its signature
+ * repeatable-read transaction. @throws ConflictError if a log does not match its signature
  */
 export async function takeInventory(db: Knex): Promise<Inventory> {
   const logs: Inventory['logs'] = {}
@@ -33,7 +34,7 @@ export async function takeInventory(db: Knex): Promise<Inventory> {
     const key = await findLogKey(db, env)
     if (!key) continue
     const { size, root, problem } = await verifyStoredLog(db, env, key)
-    if (problem !== null) throw new Error(`the log of ${env} is damaged: ${problem}`)
+    if (problem !== null) throw new ConflictError(`the log of ${env} is damaged: ${problem}`)
     logs[env] = { size, root }
   }
   return { migrations: await appliedMigrations(db), rows: await countRows(db), logs }

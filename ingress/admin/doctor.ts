@@ -14,7 +14,7 @@ import { describeServer, readArchiving, readReplication, readServerClock } from 
 import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { archivingFinding, clusterFindings, replicationFinding } from './cluster-findings.ts'
-import { type AdminContext, type Command, type Finding, UsageError } from './command.ts'
+import { type AdminContext, type Command, type Finding, findingLines, UsageError } from './command.ts'
 import { drill } from './drill.ts'
 
 /** Oldest tested version. */
@@ -24,9 +24,11 @@ export const doctorCommand: Command = {
   noun: 'doctor',
   summary: 'Check settings, database, broker and mail server, and report problems',
   help: [
+    'ok: works. warn: works, with a risk to know. WRONG: does not work; then the exit status is 1.',
     'With --drill a temporary check passes through the running product (pinged, read, overdue, notified) with the',
     'time of each step, and every transparency log is rebuilt: to be run after an update, a fail-over, a restore.',
   ],
+  examples: ['doctor', 'doctor --drill'],
   options: {
     drill: { description: 'send a temporary check through the running product' },
     url: { description: 'the listener for the drill (default: PUBLIC_URL)', value: 'URL' },
@@ -43,8 +45,7 @@ export const doctorCommand: Command = {
       ...(given.drill ? await drilled(base, context) : []),
     ]
     const failed = findings.some(({ ok }) => !ok)
-    const text = findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`).join('\n')
-    return { json: { healthy: !failed, findings }, text, failed }
+    return { json: { healthy: !failed, findings }, text: findingLines(findings).join('\n'), failed }
   },
 }
 
@@ -56,15 +57,24 @@ function settings({ config }: AdminContext): Finding[] {
     {
       what: 'PUBLIC_URL',
       ok: true,
+      isRisk: isLocal,
       text: isLocal ? `${config.publicUrl}: links only work on this machine` : config.publicUrl,
     },
     {
       what: 'SMTP_URL',
       ok: true,
+      isRisk: config.smtpUrl === undefined,
       text: config.smtpUrl === undefined ? 'not set: no mail is sent, and e-mail integrations are not offered' : 'set',
     },
     ...(config.allowPrivateTargets === true
-      ? [{ what: 'ALLOW_PRIVATE_TARGETS', ok: true, text: 'true: webhooks reach every address of this network' }]
+      ? [
+          {
+            what: 'ALLOW_PRIVATE_TARGETS',
+            ok: true,
+            isRisk: true,
+            text: 'true: webhooks reach every address of this network',
+          },
+        ]
       : []),
   ]
 }
@@ -82,6 +92,7 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
       {
         what: 'row security',
         ok: true,
+        isRisk: role !== PIPELINE_ROLE,
         text:
           role === PIPELINE_ROLE
             ? 'binds the login'
@@ -123,7 +134,7 @@ async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'd
   const { path, read } = restoreMarkFile(config.checkpointDir, (await readInstallation(db)).id)
   const isKept = (await read()).length > 0
   const ill = `${path} is not there: fine where no worker runs that sends, else its folder does not last, and a restored database would send old alerts and sign an older log unnoticed`
-  return { what: 'CHECKPOINT_DIR', ok: true, text: isKept ? 'holds marks of this database' : ill }
+  return { what: 'CHECKPOINT_DIR', ok: true, isRisk: !isKept, text: isKept ? 'holds marks of this database' : ill }
 }
 
 /** Finds missing listeners. The checks that depend on one do not go down, so the operator must know. */
@@ -142,7 +153,8 @@ const MISSED_SECONDS = 180
 
 async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
   const what = 'WATCHDOG_URL'
-  if (url === undefined) return { what, ok: true, text: 'not set: no external monitor notices when this service stops' }
+  if (url === undefined)
+    return { what, ok: true, isRisk: true, text: 'not set: no external monitor notices when this service stops' }
   const { now, fedAt, problem } = await readWatchdog(db)
   const isFed = fedAt !== null && toSeconds(now - fedAt) < MISSED_SECONDS
   const since = fedAt === null ? 'has never answered' : `has not answered since ${toIsoSeconds(fedAt)}`

@@ -48,6 +48,7 @@ const healthchecks: Command = {
   noun: 'import-from',
   verb: 'healthchecks',
   summary: 'Take over the checks of a Healthchecks project by its API',
+  examples: ['import-from healthchecks --project ID --url https://healthchecks.io --api-key-file key.txt'],
   options: {
     ...common,
     url: { description: 'address of its pages', value: 'URL', required: true },
@@ -80,6 +81,7 @@ const crontab: Command = {
   noun: 'import-from',
   verb: 'crontab',
   summary: 'Create a check for each line of a crontab, and print the changed crontab',
+  examples: ['import-from crontab --project ID --file - --apply'],
   options: {
     ...common,
     file: { description: 'the crontab; - reads standard input', value: 'FILE', required: true },

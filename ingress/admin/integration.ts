@@ -29,6 +29,9 @@ const create: Command = {
   noun: 'integration',
   verb: 'create',
   summary: 'Create an integration',
+  examples: [
+    'integration create --project ID --kind email --name On-call --config \'{"value": "oncall@example.org"}\'',
+  ],
   options: {
     project: projectOption,
     kind: { description: 'one of the kinds below', value: 'KIND', required: true },

@@ -12,6 +12,7 @@ const create: Command = {
   noun: 'key',
   verb: 'create',
   summary: 'Create one more key for a project; it is shown once',
+  examples: ['key create --project ID --kind ro --name Grafana'],
   options: {
     project,
     kind: { description: 'rw, ro or ping', value: 'KIND', required: true },

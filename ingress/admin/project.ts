@@ -7,6 +7,7 @@ const create: Command = {
   noun: 'project',
   verb: 'create',
   summary: 'Create a monitoring project and one key of each kind; the keys are shown once',
+  examples: ['project create --name Backups', 'project create --name Backups --organisation Acme --check-limit 50'],
   options: {
     name: { description: 'what people call it', value: 'NAME', required: true },
     organisation: { description: "name of its owner (default: the project's name)", value: 'NAME' },

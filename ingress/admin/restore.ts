@@ -1,7 +1,7 @@
 import { acceptRestore, readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { toIsoSeconds } from '#shared/time.ts'
-import type { Command, Finding } from './command.ts'
+import { type Command, type Finding, findingLines } from './command.ts'
 import { databaseFindings } from './database-findings.ts'
 
 const verify: Command = {
@@ -26,7 +26,7 @@ const verify: Command = {
       suppressed = await acceptRestore(db)
     }
     const text = [
-      ...findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`),
+      ...findingLines(findings),
       at === null ? 'no process has found that this database was restored' : `restored from ${at}`,
       ...(suppressed
         ? [

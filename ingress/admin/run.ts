@@ -2,6 +2,7 @@ import { CodedError } from '#shared/errors.ts'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
+import { expectedFailure } from './expected-failure.ts'
 
 export interface Outcome {
   /** 0 done, 1 failed or found a problem, 2 invalid usage, 3 found conflicts */
@@ -27,9 +28,10 @@ export async function runAdmin(
     const matching = commands.filter(({ noun }) => noun === words[0])
     const command = matching.find(({ verb }) => verb === undefined || verb === words[1])
     if (!command) {
-      const isHelpRequest = words.length === 0 || args.includes('--help') || (matching.length > 0 && words.length === 1)
-      const help = overview(matching.length > 0 ? matching : commands)
-      if (isHelpRequest) return { status: 0, stdout: help, stderr: '' }
+      const help = matching.length > 0 ? overviewOfNoun(matching) : overview(commands)
+      if (args.length === 0 || args.includes('--help') || args.includes('-h'))
+        return { status: 0, stdout: help, stderr: '' }
+      if (matching.length > 0 && words.length === 1) return { status: 2, stdout: '', stderr: help }
       throw new UsageError(`there is no command ${words.join(' ')}; there are ${namesOf(matching, commands)}`)
     }
     const rest = args.slice(command.verb === undefined ? 1 : 2)
@@ -41,6 +43,9 @@ export async function runAdmin(
     return { status: output.failed ? 1 : output.conflicts ? 3 : 0, stdout, stderr }
   } catch (error) {
     if (error instanceof CommandLineError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
+    // The cause of an unavailable server explains more than the error that callers of the API get.
+    const failure = expectedFailure(error)
+    if (failure !== null) return { status: 1, stdout: '', stderr: `${failure}\n` }
     if (error instanceof CodedError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }
     throw error
   }
@@ -76,17 +81,76 @@ function namesOf(matching: readonly AnyCommand[], commands: readonly AnyCommand[
   return [...new Set(commands.map(({ noun }) => noun))].join(', ')
 }
 
+const CALL = 'npm run -s admin --'
+
+/** Nouns by topic, in the order of the help. */
+export const TOPICS: Readonly<Record<string, readonly string[]>> = {
+  'Start and check the installation': ['setup-link', 'demo', 'doctor', 'settings', 'openapi'],
+  'People and organisations': ['user', 'organisation'],
+  'Projects and notifications': ['project', 'key', 'integration', 'policy', 'window', 'incident', 'export', 'import'],
+  'Move from another monitor': ['import-from'],
+  'Back up and restore': ['backup', 'restore'],
+  'Queues and outages': ['dead-letters', 'shards', 'broker', 'gaps'],
+  'Risk signals': ['client', 'entitlement', 'webhooks', 'issuer', 'wallet-redirect'],
+  'Keys of risk signals': ['token-key', 'invoice-key', 'financing-epoch'],
+}
+
+const EXAMPLES = [
+  'setup-link',
+  'project create --name Backups',
+  'import-from healthchecks --help',
+  'doctor --drill',
+] as const
+
 function overview(commands: readonly AnyCommand[]): string {
-  const rows = commands.map((command) => [nameOf(command), command.summary] as const)
-  const width = Math.max(...rows.map(([name]) => name.length))
+  const width = Math.max(...commands.map((command) => nameOf(command).length))
   return [
-    'Usage: npm run -s admin -- <command> [options]',
+    `Usage: ${CALL} <command> [options]`,
+    ...Object.entries(TOPICS).flatMap(([topic, nouns]) => [
+      '',
+      `${topic}:`,
+      ...commandRows(
+        commands.filter(({ noun }) => nouns.includes(noun)),
+        width,
+      ),
+    ]),
     '',
-    ...rows.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`),
+    'Examples:',
+    ...EXAMPLES.map((example) => `  ${CALL} ${example}`),
     '',
     'Each command has --help, and --json for output that programs read.',
+    'Exit status: 0 done, 1 failed or found a problem, 2 wrong use, 3 found conflicts.',
     '',
   ].join('\n')
+}
+
+function overviewOfNoun(commands: readonly AnyCommand[]): string {
+  const width = Math.max(...commands.map((command) => nameOf(command).length))
+  const [{ noun } = { noun: '' }] = commands
+  return [
+    `Usage: ${CALL} ${noun} <command> [options]`,
+    '',
+    ...commandRows(commands, width),
+    '',
+    'Examples:',
+    ...commands.flatMap(examplesOf),
+    '',
+  ].join('\n')
+}
+
+function commandRows(commands: readonly AnyCommand[], width: number): string[] {
+  return commands.map((command) => `  ${nameOf(command).padEnd(width)}  ${command.summary}`)
+}
+
+function examplesOf(command: AnyCommand): string[] {
+  const examples = command.examples ?? [usageOf(command)]
+  return examples.map((example) => `  ${CALL} ${example}`)
+}
+
+/** Returns the command with its required options. */
+function usageOf(command: AnyCommand): string {
+  const required = Object.entries(command.options).filter(([, option]) => option.required)
+  return [nameOf(command), ...required.map(([name, { value }]) => `--${name} ${value}`)].join(' ')
 }
 
 function manual(command: AnyCommand): string {
@@ -102,12 +166,13 @@ function manual(command: AnyCommand): string {
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   return [
-    `Usage: npm run -s admin -- ${nameOf(command)} [options]`,
+    `Usage: ${CALL} ${usageOf(command)} [options]`,
     '',
     `${command.summary}.`,
     '',
     ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
     ...(command.help === undefined ? [] : ['', ...command.help]),
+    ...(command.examples === undefined ? [] : ['', 'Examples:', ...examplesOf(command)]),
     '',
   ].join('\n')
 }

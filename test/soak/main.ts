@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { root } from '../support/imports.ts'
 import { fractionsOf } from '../support/random.ts'
 import { faults } from './faults.ts'
@@ -13,14 +13,21 @@ const USUAL_MINUTES = 120
 /** Faults of a soak of any length: one of two hours has one every five minutes. A short one has as many as it can. */
 const FAULTS = 24
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: process.env.SOAK_MINUTES ?? String(USUAL_MINUTES) },
-    seed: { type: 'string', default: process.env.SOAK_SEED ?? String(Math.floor(Math.random() * 2 ** 31)) },
-    only: { type: 'string', default: '' },
-    once: { type: 'boolean', default: false },
-  },
-})
+const values = readValues()
+function readValues() {
+  try {
+    return parseOptions({
+      options: {
+        minutes: { type: 'string', default: process.env.SOAK_MINUTES ?? String(USUAL_MINUTES) },
+        seed: { type: 'string', default: process.env.SOAK_SEED ?? String(Math.floor(Math.random() * 2 ** 31)) },
+        only: { type: 'string', default: '' },
+        once: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    return explainCommandLine(error)
+  }
+}
 const minutes = Number(values.minutes)
 const seed = Number(values.seed)
 if (!(minutes > 0) || !Number.isInteger(seed)) {

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { ValidationError } from '../../errors.ts'
 import { loadConfig } from '../process/config.ts'
 import { withLocalEnv } from '../process/local-env.ts'
+import { explainConfigError } from '../process/run-process.ts'
 import { primaryAddress, splitHosts } from './hosts.ts'
 import { poolerDefaults, secureRows } from './row-security.ts'
 import type { Pooler } from './server.ts'
@@ -129,8 +130,16 @@ async function untilLocked(tx: Knex.Transaction): Promise<void> {
   }
 }
 
+function readConfig() {
+  try {
+    return loadConfig(withLocalEnv(process.env))
+  } catch (error) {
+    return explainConfigError(error)
+  }
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { applied, warning } = await migrateAndSecure(loadConfig(withLocalEnv(process.env)))
+  const { applied, warning } = await migrateAndSecure(readConfig())
   const report = applied.length > 0 ? `applied ${applied.length} migrations` : 'the schema is up to date'
   process.stdout.write(`${report}\n`)
   if (warning !== undefined) process.stderr.write(`${warning} (docs/operations.md, "Row security")\n`)

@@ -8,7 +8,8 @@ import { query } from '#shared/platform/database/sql.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { settingsDocument } from '../../../ingress/admin/generate.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
-import { runAdmin } from '../../../ingress/admin/run.ts'
+import { runAdmin, TOPICS } from '../../../ingress/admin/run.ts'
+import { freePort } from '../../support/free-port.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -42,7 +43,40 @@ test('every command explains itself, without any server', async (t) => {
     t.is(status, 0)
     for (const name of Object.keys(options)) t.true(stdout.includes(`--${name}`), `${words.join(' ')} ${name}`)
   }
-  t.is((await runAdmin(['project'], commands, nowhere)).status, 0)
+  const nounAlone = await runAdmin(['project'], commands, nowhere)
+  t.is(nounAlone.status, 2)
+  t.regex(nounAlone.stderr, /project create +Create a monitoring project/)
+})
+
+test('the help has each command under a topic, and its examples are valid command lines', async (t) => {
+  const nouns = [...new Set(commands.map(({ noun }) => noun))]
+  t.deepEqual(Object.values(TOPICS).flat().toSorted(), nouns.toSorted())
+  const opened = new Error('opened')
+  for (const { examples = [] } of commands) {
+    for (const example of examples) {
+      const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain)
+      await t.throwsAsync(
+        runAdmin(words, commands, () => Promise.reject(opened)),
+        { is: opened },
+        example,
+      )
+    }
+  }
+})
+
+test('a broker that is away and a missing file are reported in one line without a stack', async (t) => {
+  const { config, db, secrets, log } = app.deps
+  const port = await freePort()
+  const run = async (...args: string[]) =>
+    await runAdmin(args, commands, async () => ({
+      ...{ config: { ...config, amqpUrl: `amqp://127.0.0.1:${port}` }, db, secrets, log, actor: 'test' },
+      async [Symbol.asyncDispose]() {},
+    }))
+  const away = `127.0.0.1:${port} cannot be reached (ECONNREFUSED): run doctor to see which server that is\n`
+  t.deepEqual(await run('dead-letters', 'list'), { status: 1, stdout: '', stderr: away })
+  t.deepEqual(await run('shards', 'show'), { status: 1, stdout: '', stderr: away })
+  const missing = await run('backup', 'verify', '--from', '/nowhere')
+  t.deepEqual(missing, { status: 1, stdout: '', stderr: '/nowhere/manifest.json does not exist\n' })
 })
 
 test('the command line prints JSON alone on its output, and its problems elsewhere', async (t) => {

@@ -23,7 +23,7 @@ test('the doctor reports if the external monitor has answered lately, and why no
   const { db, config } = product
   t.regex(
     await doctor({ db, config: { ...config, watchdogUrl: undefined } }),
-    /ok\s+WATCHDOG_URL: not set: no external monitor notices/,
+    /warn\s+WATCHDOG_URL: not set: no external monitor notices/,
   )
   t.regex(await doctor(product), /WRONG\s+WATCHDOG_URL: has never answered: start workers, the sweeper among them/)
   await claimWatchdog(db)
