@@ -11,13 +11,19 @@ ifneq ($(filter soak bench,$(firstword $(MAKECMDGOALS))),)
 ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
 .DEFAULT: ; @:
 else
-.PHONY: help up down status migrate lint format typecheck unused test test-unit test-system test-all fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi secrets release-files check
+.PHONY: help up demo try down status migrate lint format typecheck unused test test-unit test-system test-all fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi secrets release-files check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-up: $(STAMP) ## start everything in the background; print address, credentials and example commands
+up: $(STAMP) ## start everything in the background; print what to open, what to ping and where mail arrives
 	@npm run -s stack -- up
+
+demo: $(STAMP) ## start everything, add a project with 60 checks and 90 days of history, and keep pinging it
+	@npm run -s stack -- demo
+
+try: $(STAMP) ## request a risk signals pack and verify it offline, command by command
+	@npm run -s stack -- try
 
 down: $(STAMP) ## stop the processes that `make up` started (data stays)
 	@npm run -s stack -- down

@@ -15,8 +15,12 @@ export type StackState = {
   broker?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
   /** set for an installation without a mail server */
   mail?: MailPorts | undefined
+  /** the project that `make demo` created, whose checks a process pings */
+  demo?: DemoProject
   processes: Record<string, ManagedProcess>
 }
+
+export type DemoProject = { projectId: string; apiKey: string; pingKey: string }
 
 export type MailPorts = { smtp: number; http: number }
 

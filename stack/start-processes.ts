@@ -2,7 +2,7 @@ import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { settings as known } from '#shared/platform/process/settings.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
-import type { MailPorts, StackState } from './service-state.ts'
+import type { DemoProject, MailPorts, StackState } from './service-state.ts'
 import { ALL_HEAP } from './stack-settings.ts'
 import { freePort, httpReady, NotReady, portOpen, portTrouble, untilReady } from './wait-until-ready.ts'
 
@@ -18,8 +18,8 @@ export type StartOptions = {
 }
 
 /**
- * Starts one process with both listeners and all workers in the background, and the mail catcher if there is no mail
- * server, and waits until all are ready. Keeps processes that already run with the same settings.
+ * Starts one process with both listeners and all workers in the background, the mail catcher if there is no mail
+ * server, and the pings of the demo if it exists. Waits until all are ready. Keeps processes that already run with the same settings.
  * @throws Error with the port that is in use, or the end of the log of the failed process
  */
 export async function startProcesses({ settings, folder, state, save, say }: StartOptions): Promise<void> {
@@ -49,7 +49,9 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'all processes are already running',
   )
   const died = async () => {
-    for (const [name, process] of Object.entries(state.processes)) if (!(await isRunning(process))) return name
+    // The demo ends when its project is deleted.
+    for (const [name, process] of Object.entries(state.processes))
+      if (name !== 'demo' && !(await isRunning(process))) return name
     return undefined
   }
   try {
@@ -82,7 +84,16 @@ async function processPlans(settings: Readonly<Record<string, string>>, state: S
     command: [...ALL_HEAP, 'all/main.ts'],
     settings: { ...settings, METRICS_PORT: String(port) },
   }
-  return state.mail ? [mailPlan(state.mail), all] : [all]
+  return [
+    ...(state.mail ? [mailPlan(state.mail)] : []),
+    all,
+    ...(state.demo ? [demoPlan(state.demo, `http://localhost:${settings.PORT}`)] : []),
+  ]
+}
+
+function demoPlan({ apiKey, pingKey }: DemoProject, address: string): ProcessPlan {
+  const settings = { DEMO_ADDRESS: address, DEMO_API_KEY: apiKey, DEMO_PING_KEY: pingKey, METRICS_PORT: '0' }
+  return { name: 'demo', command: ['stack/demo-pinger.ts'], settings }
 }
 
 /** The mail catcher has no metrics, and accepts mail of this machine only. */

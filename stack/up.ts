@@ -4,8 +4,8 @@ import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
 import { composeServices } from './compose-services.ts'
+import { adminWith, ensureCredentials, introduction, isKeyKnown, type RunAdmin, setupLink } from './credentials.ts'
 import { databaseLogins } from './database-admin.ts'
-import { adminWith, demoCredentials, introduction, setupLink } from './demo.ts'
 import { ownNames } from './installation-names.ts'
 import { localBinaries } from './local-binaries.ts'
 import { postgresRefusal } from './probe.ts'
@@ -15,12 +15,32 @@ import { readState, type StackState, serverFolder, writePrivately, writeState } 
 import { orderOfOrigins, stackSettings } from './stack-settings.ts'
 import { mailPorts, startProcesses } from './start-processes.ts'
 
+/** The product as it runs. */
+interface Started {
+  settings: Readonly<Record<string, string>>
+  admin: RunAdmin
+  /** on this machine */
+  address: string
+  /** in links */
+  url: string
+  /** absent if a mail server sends the mail */
+  mailPage: string | undefined
+}
+
+/** `make up`: starts everything and prints the next steps. @throws as `start` */
+export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
+  const started = await start(env, folder, say)
+  const { project } = await ensureCredentials(folder, started.admin, started.address)
+  const link = await setupLink(started.admin)
+  say(introduction(started.url, { open: link ?? started.url, pingKey: project.pingKey, mailPage: started.mailPage }))
+}
+
 /**
- * `make up`: finds services, migrates, and starts processes that do not run or have other settings. Idempotent.
+ * Finds services, migrates, and starts processes that do not run or have other settings. Idempotent.
  * @param env settings of the processes; they override stored ones
  * @throws Error with one line, or the end of the log of a failed process
  */
-export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
+export async function start(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<Started> {
   const state = readState(folder)
   const save = () => writeState(folder, state)
   const secrets = join(folder, 'secrets')
@@ -56,12 +76,12 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   writePrivately(join(folder, 'env'), formatEnvFile(settings))
   await startProcesses({ settings, folder, state, save, say })
   const address = `http://localhost:${settings.PORT}`
-  const admin = adminWith(settings)
-  const demo = await demoCredentials(folder, admin, address)
-  const link = await setupLink(admin)
-  const mail = state.mail && `mail           http://localhost:${state.mail.http}`
-  const more = [mail, link].filter((line) => line !== undefined)
-  say(introduction(settings.PUBLIC_URL ?? address, demo, more))
+  if (state.demo && !(await isKeyKnown(address, state.demo.apiKey))) {
+    delete state.demo
+    save()
+  }
+  const mailPage = state.mail && `http://localhost:${state.mail.http}`
+  return { settings, admin: adminWith(settings), address, url: settings.PUBLIC_URL ?? address, mailPage }
 }
 
 async function findServices(

@@ -1,22 +1,27 @@
-import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
-import { type Command, operatorOf, UsageError } from './command.ts'
+import { createDemo } from '#shared/monitoring/operations/demo.ts'
+import { type Command, operatorOf } from './command.ts'
 
-/** Creates a project with checks of every kind and their history, in an empty database only. */
 export const demoCommand: Command = {
   noun: 'demo',
-  summary: 'Fill an empty project with 60 checks and 90 days of history, to look at the pages',
-  help: ['Refuses a database that holds other checks.'],
-  options: { history: { description: 'with 90 days of outages and pings' } },
+  summary: 'Create a project with 60 checks and 90 days of sample data',
+  help: ['The checks go down when nothing pings them: `make demo` runs this command and then pings them.'],
+  examples: ['demo', 'demo --name Trial'],
+  options: { name: { description: 'name of the new project (default: Sample data)', value: 'NAME' } },
   async run(given, context) {
-    const project = await findEmptyProject(context.db)
-    if (project === 'taken') throw new UsageError('this database holds checks: a demo is made in an empty one')
-    if (project === null) throw new UsageError('there is no project: make one with “project create”')
-    const days = given.history === true ? 90 : 0
-    const made = await transaction(context.db, (tx) => insertDemo(tx, operatorOf(context), project, days, context))
+    const name = typeof given.name === 'string' ? given.name : 'Sample data'
+    const { project, keys, ...filled } = await createDemo(context.db, operatorOf(context), { name }, context)
+    const created = {
+      projectId: project.uuid,
+      name: project.name,
+      apiKey: keys.rw,
+      pingKey: keys.ping,
+      page: `${context.config.publicUrl}/projects/${project.uuid}/checks`,
+      ...filled,
+    }
+    const { checks, flips, incidents } = filled
     return {
-      json: made,
-      text: `${made.checks} checks, ${made.flips} changes of status and ${made.incidents} incidents, in the project ${project.name}`,
+      json: created,
+      text: `${checks} checks, ${flips} changes of status and ${incidents} incidents in the project ${project.name}: ${created.page}`,
     }
   },
 }

@@ -23,6 +23,7 @@ const create: Command = {
   noun: 'user',
   verb: 'create',
   summary: 'Create a user for the web pages',
+  examples: ['user create --email ada@example.org --organisation Acme --role admin --password -'],
   options: {
     email: { description: 'address, by which the user signs in', value: 'E', required: true },
     password: {
@@ -133,10 +134,10 @@ const removeSecondFactors: Command = {
   },
 }
 
-/** Prints nothing once an owner can sign in. A new link replaces the previous one. */
+/** A new link replaces the previous one. */
 const setUpLink: Command = {
   noun: 'setup-link',
-  summary: 'Print the one-time link by which the first administrator signs up; nothing once there is one',
+  summary: 'Print the one-time link by which the first owner signs up',
   options: {},
   async run(_given, { db, secrets, config }) {
     const token = randomBytes(32).toString('base64url')
@@ -147,7 +148,8 @@ const setUpLink: Command = {
       return true
     })
     const link = isNeeded ? `${config.publicUrl}/set-up/${token}` : null
-    return { json: { link }, text: link === null ? '' : `set up here    ${link}` }
+    const text = link ?? `An owner has signed up: sign in at ${config.publicUrl}/sign-in, or use user reset-password.`
+    return { json: { link }, text }
   },
 }
 

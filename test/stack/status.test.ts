@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import knex from 'knex'
 import { createTransport } from 'nodemailer'
+import { demo } from '../../stack/demo.ts'
 import { down } from '../../stack/down.ts'
 import { readState } from '../../stack/service-state.ts'
 import { status } from '../../stack/status.ts'
@@ -12,7 +14,7 @@ import { freePort } from '../support/free-port.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
-test('make up prints the address of mails, and make status reports refused pings', async (t) => {
+test('make up prints three next steps, make status reports refused pings, make demo pings its checks', async (t) => {
   await using resources = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-status-'))
   resources.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -36,9 +38,12 @@ test('make up prints the address of mails, and make status reports refused pings
   resources.defer(() => down(folder, () => {}))
   let printed = ''
   await up(env, folder, (line) => (printed += `${line}\n`))
-  t.regex(printed, /^ {2}project id {5}[0-9a-f-]{36}$/m)
-  t.regex(printed, /^ {2}set up here {4}http/m, 'aligned with the lines above it')
-  const [, mailPage = ''] = /^ {2}mail {11}(http:\/\/localhost:\d+)$/m.exec(printed) ?? []
+  t.regex(printed, /^ {2}Open this link {2}http:\S+\/set-up\/\S+$/m)
+  const [, ping = ''] = /^ {2}Ping this {7}curl '(http:\S+)'$/m.exec(printed) ?? []
+  t.is(await (await fetch(ping)).text(), 'Created')
+  const [, mailPage = ''] = /^ {2}Read mail here {2}(http:\/\/localhost:\d+)$/m.exec(printed) ?? []
+  t.regex(readFileSync(join(folder, 'keys.env'), 'utf8'), /^export PROJECT_ID=\S+ API_KEY=\S+ PING_KEY=\S+ /)
+  t.is(printed.match(/^ {2}\S/gm)?.length, 3, 'the next steps are three lines')
 
   const { mail } = readState(folder)
   const transport = createTransport({ host: '127.0.0.1', port: mail?.smtp ?? 0, ignoreTLS: true })
@@ -71,4 +76,29 @@ test('make up prints the address of mails, and make status reports refused pings
   t.false(broken.isWell)
   t.regex(broken.text, /^all {8}runs, pid \d+, NOT READY: .*broker/m)
   proxy.restore()
+
+  let demoPrinted = ''
+  await demo(env, folder, (line) => (demoPrinted += `${line}\n`))
+  const [, uuid = ''] = /\/projects\/([0-9a-f-]{36})\/checks$/m.exec(demoPrinted) ?? []
+  const db = resources.use(openKnex(database.url))
+  const late = db.knex('checks').where({
+    slug: 'cache-warmer',
+    project_id: db.knex('projects').where({ uuid }).select('id'),
+  })
+  const { n_pings: before } = await late.clone().first('n_pings')
+  await late.clone().update({
+    last_ping: db.knex.raw(`now() - interval '11 minutes'`),
+    alert_after: db.knex.raw(`now() + interval '4 minutes'`),
+  })
+  await eventually('the demo to ping an overdue check', async () => {
+    const { n_pings } = await late.clone().first('n_pings')
+    return Number(n_pings) > Number(before) ? true : null
+  })
+  await down(folder, () => {})
+  t.deepEqual(readState(folder).processes, {})
 })
+
+function openKnex(connection: string) {
+  const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } })
+  return { knex: db, [Symbol.asyncDispose]: () => db.destroy() }
+}

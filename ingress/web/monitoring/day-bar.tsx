@@ -25,7 +25,6 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
       viewBox={`0 0 ${days.length * 4} 28`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={summary}
     >
       <title>{summary}</title>
       {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { ConflictError, NotFoundError, ValidationError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
-import type { Actor } from '../../tenancy/actor.ts'
+import { type Actor, auditedActor } from '../../tenancy/actor.ts'
 import { ensureOrganisation } from '../../tenancy/organisations/store.ts'
 import { findPolicy, makeIncidentDue } from '../alerting/policy-store.ts'
 import { listTags } from '../badges/store.ts'
@@ -30,8 +30,18 @@ interface NewProject {
   checkLimit?: number
 }
 
-export async function createProject(db: Knex, actor: Actor, input: NewProject): Promise<Project> {
-  return await transaction(db, (tx) => storeProject(tx, actor, input))
+/** The project has a ping key, because its pages show ping URLs with slugs. */
+export async function createProject(
+  db: Knex,
+  actor: Actor,
+  input: NewProject,
+  deps: Pick<OperationDeps, 'secrets'>,
+): Promise<Project> {
+  return await transaction(db, async (tx) => {
+    const project = await storeProject(tx, actor, input)
+    await storeNewKey(tx, project.id, 'ping', deps, { createdBy: auditedActor(actor).actor })
+    return project
+  })
 }
 
 /** The API keys cannot be read again. */
@@ -41,12 +51,20 @@ export async function createProjectWithKeys(
   input: NewProject,
   deps: Pick<OperationDeps, 'secrets'>,
 ): Promise<{ project: Project; keys: Record<KeyKind, string> }> {
-  return await transaction(db, async (tx) => {
-    const project = await storeProject(tx, actor, input)
-    const rw = await storeNewKey(tx, project.id, 'rw', deps)
-    const ro = await storeNewKey(tx, project.id, 'ro', deps)
-    return { project, keys: { rw, ro, ping: await storeNewKey(tx, project.id, 'ping', deps) } }
-  })
+  return await transaction(db, (tx) => storeProjectWithKeys(tx, actor, input, deps))
+}
+
+/** As `createProjectWithKeys`, within a transaction of the caller. */
+export async function storeProjectWithKeys(
+  tx: Knex.Transaction,
+  actor: Actor,
+  input: NewProject,
+  deps: Pick<OperationDeps, 'secrets'>,
+): Promise<{ project: Project; keys: Record<KeyKind, string> }> {
+  const project = await storeProject(tx, actor, input)
+  const rw = await storeNewKey(tx, project.id, 'rw', deps)
+  const ro = await storeNewKey(tx, project.id, 'ro', deps)
+  return { project, keys: { rw, ro, ping: await storeNewKey(tx, project.id, 'ping', deps) } }
 }
 
 async function storeProject(tx: Knex.Transaction, actor: Actor, { owner, ...settings }: NewProject): Promise<Project> {

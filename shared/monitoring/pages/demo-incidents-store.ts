@@ -11,6 +11,7 @@ export async function insertDemoIncidents(tx: Knex.Transaction, projectId: numbe
   await execute(tx, MESSAGES, [projectId])
   await execute(tx, ATTEMPTS, [projectId])
   await execute(tx, NOTES, [projectId])
+  await execute(tx, LAST_MESSAGES, [projectId])
   return incidents
 }
 
@@ -60,6 +61,11 @@ const ATTEMPTS = `
          CASE WHEN m.error = '' THEN 'delivered' ELSE 'temporary' END, CASE WHEN m.error <> '' THEN 500 END, m.error
   FROM notifications m JOIN checks c ON c.id = m.check_id CROSS JOIN LATERAL generate_series(1, m.attempts) n
   WHERE c.project_id = ?`
+
+const LAST_MESSAGES = `
+  UPDATE integrations SET last_notify_at = sent.at
+  FROM (SELECT integration_id, max(finished_at) AS at FROM notifications GROUP BY integration_id) sent
+  WHERE sent.integration_id = integrations.id AND integrations.project_id = ?`
 
 const NOTES = `
   INSERT INTO incident_events (incident_id, at, kind, actor_name, via, text)

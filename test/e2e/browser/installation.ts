@@ -108,8 +108,9 @@ export async function signInByForm({ app, email }: Account, page: Page): Promise
 /** Adds an account whose project holds the sixty checks of the demo. Some of them go down within minutes. */
 export async function addDemoAccount(app: HttpProduct): Promise<Account> {
   const account = await addAccount(app)
-  const actor = { kind: 'operator', name: 'test' } as const
-  await transaction(app.deps.db, (tx) => insertDemo(tx, actor, account.project, 90, app.deps))
+  const { secrets, config } = app.deps
+  const deps = { secrets, logLimit: config.pingLogLimit }
+  await transaction(app.deps.db, (tx) => insertDemo(tx, account.project.id, deps))
   return account
 }
 

@@ -102,6 +102,6 @@ async function create(context: FormContext): Promise<void> {
   await requireRight(context, workspace, organisation, 'manage')
   const name = field(context.form, 'name').slice(0, 100) || 'Project'
   const input = { name, owner: { organisationId: organisation.organisationId } }
-  const project = await createProject(context.deps.db, personOf(context, workspace.session), input)
+  const project = await createProject(context.deps.db, personOf(context, workspace.session), input, context.deps)
   redirect(context, `/projects/${project.uuid}/checks?done=project-created`)
 }
