@@ -1,8 +1,9 @@
 import type { Knex } from 'knex'
 import { NotFoundError } from '#shared/errors.ts'
+import { storeNewKey } from '#shared/monitoring/operations/keys.ts'
 import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
-import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { insertAccountAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
@@ -58,15 +59,9 @@ async function setUp(context: FormContext): Promise<void> {
     await deleteLinks(tx, 'set-up')
     const user = await insertUser(tx, { email, name: name.slice(0, 100), passwordHash })
     if (!user) return null
-    await claimUnowned(tx, user.id, organisation.slice(0, 100))
-    await insertAudit(tx, {
-      organisationId: null,
-      userId: user.id,
-      actor: email,
-      action: 'installation.set-up',
-      target: '',
-      address: context.address,
-    })
+    await claimUnowned(tx, deps, { userId: user.id, organisationName: organisation.slice(0, 100) })
+    for (const action of ['installation.set-up', 'sign-in.succeeded'])
+      await insertAccountAudit(tx, { userId: user.id, actor: email, action, address: context.address })
     return user.id
   })
   if (userId === null) throw new NotFoundError('This link was used a moment ago.')
@@ -78,7 +73,11 @@ async function setUp(context: FormContext): Promise<void> {
  * Assigns organisations of the command line to the first user, who may rename a single one. Without any, creates an
  * organisation with a project.
  */
-async function claimUnowned(tx: Knex.Transaction, userId: number, organisationName: string): Promise<void> {
+async function claimUnowned(
+  tx: Knex.Transaction,
+  deps: Pick<Context['deps'], 'secrets'>,
+  { userId, organisationName }: { userId: number; organisationName: string },
+): Promise<void> {
   const existing = await listOwnerless(tx)
   const [only, another] = existing
   if (only !== undefined && another === undefined && organisationName !== '') {
@@ -88,7 +87,8 @@ async function claimUnowned(tx: Knex.Transaction, userId: number, organisationNa
   if (existing.length > 0) return
   const { id } = await ensureOrganisation(tx, organisationName || 'My organisation')
   await insertMembership(tx, { organisationId: id, userId, role: 'owner' })
-  await insertProject(tx, { organisationId: id, name: 'My project' })
+  const project = await insertProject(tx, { organisationId: id, name: 'My project' })
+  await storeNewKey(tx, project.id, 'ping', deps)
 }
 
 interface State {

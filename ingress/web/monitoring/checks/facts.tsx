@@ -31,6 +31,12 @@ export function PingInstructions(props: { check: Check; base: string; pingKey: s
           <Copyable text={slugUrl} label="ping address by slug" />
         </p>
       )}
+      {slugUrl !== null && (
+        <p class="hint">
+          Both URLs ping this check. The first stays the same when the slug changes. The second contains the project’s
+          ping key and is easier to read.
+        </p>
+      )}
       <p class="muted">
         {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
         <code>/log</code> to leave a note, or <code>/</code> and an exit status.

@@ -15,12 +15,15 @@ import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
 import { rulesOf } from '#shared/monitoring/operations/rules.ts'
 import { field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
+import { type Added, addedOf, problemOfAdded } from './added-integration.tsx'
 
 /** Values by input name, which is the API's name. */
 export interface CheckFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
   integrations: ReadonlySet<string>
+  /** an integration to create with a new check */
+  added?: Added | null
   /** by input name; errors of other members by the member's name */
   errors?: ReadonlyMap<string, string>
 }
@@ -31,6 +34,8 @@ const DURATIONS = [...namesOf('seconds', CHECK_FIELDS), 'early']
 const FLAGS = namesOf('flag', CHECK_FIELDS)
 /** Inputs that are rules of the check. */
 const RULE_TEXTS = ['filter_json'] as const
+/** Input with the value of an added integration. */
+const ADDED = 'new_value'
 type FormRules = Pick<RuleFields, 'filter_json' | 'filter_else' | 'early'>
 
 function namesOf(type: CheckField['type'], fields: FieldGroup): string[] {
@@ -70,9 +75,12 @@ function durationInputs(name: string, seconds: number): Record<string, string> {
 /**
  * Returns the submitted form with all errors. Parses each member separately, because the API stops at the first error.
  */
-export function stateOfForm(form: URLSearchParams, error: ValidationError): CheckFormState {
+export function stateOfForm(form: URLSearchParams, error: ValidationError | null): CheckFormState {
   const names = [...TEXTS, ...RULE_TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
-  const errors = new Map([errorOf(error)])
+  const errors = new Map(error === null ? [] : [errorOf(error)])
+  const added = addedOf(form)
+  const problem = added && problemOfAdded(added)
+  if (problem) errors.set(ADDED, problem)
   for (const [name, value] of Object.entries(bodyOf(form, false))) {
     try {
       const member: JsonObject = Object.assign(Object.create(null), { [name]: value })
@@ -88,6 +96,7 @@ export function stateOfForm(form: URLSearchParams, error: ValidationError): Chec
     values: Object.fromEntries(names.map((name) => [name, form.get(name) ?? ''])),
     flags: new Set([...FLAGS, 'post_only', 'filter_else'].filter((name) => form.has(name))),
     integrations: new Set(form.getAll('integration')),
+    added,
     errors,
   }
 }
@@ -144,5 +153,5 @@ function rulesOfForm(form: URLSearchParams, rules: FormRules) {
 
 /** Returns whether an input has this name and shows its own error. */
 export function isField(name: string): boolean {
-  return TEXTS.includes(name) || DURATIONS.includes(name) || RULE_TEXTS.some((rule) => rule === name)
+  return name === ADDED || TEXTS.includes(name) || DURATIONS.includes(name) || RULE_TEXTS.some((rule) => rule === name)
 }

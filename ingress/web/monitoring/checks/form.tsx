@@ -1,8 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { EditForm } from '../../forms/form.tsx'
 import { CheckBox, DurationField, Segments, TextArea, TextField, TimeZones } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
 import { IntegrationChoice } from '../choices.tsx'
+import { AddIntegration } from './added-integration.tsx'
 import { type CheckFormState, isField } from './form-state.ts'
 import { SchedulePreview } from './preview.tsx'
 
@@ -21,6 +23,8 @@ export function CheckForm(props: {
   submit: string
   cancel: string
   isNew: boolean
+  /** path of the project's pages */
+  base: string
 }) {
   const { state, context } = props
   const { values, flags, errors } = state
@@ -37,7 +41,16 @@ export function CheckForm(props: {
       >
         <Identity values={values} errorOf={errorOf} isNew={props.isNew} tags={props.tags} />
         <Expectation values={values} errorOf={errorOf} />
-        <Recipients integrations={props.integrations} chosen={state.integrations} />
+        <Recipients integrations={props.integrations} chosen={state.integrations}>
+          {props.isNew && (
+            <AddIntegration
+              config={context.deps.config}
+              base={props.base}
+              added={state.added ?? null}
+              error={errorOf('new_value')}
+            />
+          )}
+        </Recipients>
         <Filters values={values} errorOf={errorOf} flags={flags} />
       </EditForm>
       <SchedulePreview values={values} now={context.deps.now()} />
@@ -170,17 +183,16 @@ function Expectation({ values, errorOf }: Part) {
   )
 }
 
-function Recipients({
-  integrations,
-  chosen,
-}: {
+function Recipients(props: {
   integrations: readonly StoredIntegration[]
   chosen: ReadonlySet<string>
+  children: ComponentChildren
 }) {
   return (
     <fieldset>
       <legend>Notifications</legend>
-      <IntegrationChoice name="integration" integrations={integrations} chosen={chosen} />
+      <IntegrationChoice name="integration" integrations={props.integrations} chosen={props.chosen} />
+      {props.children}
     </fieldset>
   )
 }

@@ -1,18 +1,17 @@
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { excludedSpans, merged } from '#shared/monitoring/maintenance/spans.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Context, Pages } from '../../shell/context.ts'
-import { StatusGlyph } from '../../shell/icons.tsx'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
 import { AttentionStrip } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { LIST_DAYS, type ListView, loadList, quietOf, rowState, withQuery } from './list-view.ts'
+import { NoChecks } from './no-checks.tsx'
 import { CheckRow, RowForms, type RowProps } from './row.tsx'
 import { savedFilterPages } from './saved-filters.tsx'
 import { sendWall, WALL_SIZE } from './wall.tsx'
@@ -76,7 +75,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
         </p>
       )}
       {summary.total === 0 ? (
-        <Empty workspace={workspace} integrations={integrations} mayEdit={mayEdit} />
+        <NoChecks project={project} integrations={integrations} row={row} />
       ) : (
         <>
           <div data-region="attention">
@@ -216,31 +215,5 @@ function Columns({ context }: { context: Context }) {
         </th>
       </tr>
     </thead>
-  )
-}
-
-function Empty(props: { workspace: ProjectWorkspace; integrations: readonly StoredIntegration[]; mayEdit: boolean }) {
-  const { project } = props.workspace
-  return (
-    <section class="card empty-card">
-      <StatusGlyph status="new" />
-      <h2>Nothing is watched yet</h2>
-      <p>
-        A check waits for a signal from a job: a backup, a report, a queue. When the signal does not come in time, the
-        check goes down and the integrations notify you.
-      </p>
-      {props.mayEdit && (
-        <p class="row">
-          <a class="button primary" href={`/projects/${project.uuid}/checks/new`}>
-            Add the first check
-          </a>
-          {props.integrations.length === 0 && (
-            <a class="button" href={`/projects/${project.uuid}/integrations/new`}>
-              Connect an integration
-            </a>
-          )}
-        </p>
-      )}
-    </section>
   )
 }

@@ -9,8 +9,11 @@ import { createCheck, updateCheck } from '#shared/monitoring/operations/checks.t
 import { personOf } from '../../shell/audit.ts'
 import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type CheckWorkspace, type ProjectWorkspace, requireCheckPage, requireProject } from '../../shell/workspace.ts'
+import { whyNot } from '../integrations/catalogue.ts'
+import { addedOf, createAdded, problemOfAdded } from './added-integration.tsx'
 import { CheckForm } from './form.tsx'
 import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
 import { previewPages } from './preview.tsx'
@@ -25,7 +28,9 @@ export function checkWritePages(pages: Pages): void {
       DEFAULT_SETTINGS,
       integrations.map(({ uuid }) => uuid),
     )
-    await showNew(context, workspace, state)
+    const isMailed = channels.length === 0 && whyNot('email', context.deps.config) === null
+    const added = isMailed ? { kind: 'email' as const, value: workspace.session.email } : null
+    await showNew(context, workspace, { ...state, added })
   })
   pages.post('/projects/:project/checks', create)
   pages.get('/checks/:check/edit', async (context) => {
@@ -41,10 +46,17 @@ async function create(context: FormContext): Promise<void> {
   const workspace = await requireProject(context, 'edit')
   const { deps, form } = context
   const { project, session } = workspace
+  const actor = personOf(context, session)
+  const added = addedOf(form)
+  if (added && problemOfAdded(added)) return await showNew(context, workspace, stateOfForm(form, null), 400)
   try {
     const input = { project, body: bodyOf(form, true), slugFromName: false, takesRules: true }
-    const { check } = await createCheck(deps.db, personOf(context, session), input, deps)
-    redirect(context, `/checks/${check.uuid}?done=check-created`)
+    const { check } = await createCheck(deps.db, actor, input, deps)
+    const refusal = added && (await createAdded(deps.db, actor, { project, check, added }, deps))
+    if (!refusal) return redirect(context, `/checks/${check.uuid}?done=check-created`)
+    const path = `/checks/${check.uuid}`
+    setFlash(context, path, { notice: `The check is created without the new integration: ${refusal}` })
+    redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await showNew(context, workspace, stateOfForm(form, error), 400)
@@ -87,6 +99,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Che
         tags={tags}
         submit="Create check"
         cancel={`/projects/${project.uuid}/checks`}
+        base={`/projects/${project.uuid}`}
         isNew
       />
     </>,
@@ -111,6 +124,7 @@ async function showEdit(context: Context, workspace: CheckWorkspace, state: Chec
         tags={tags}
         submit="Save"
         cancel={`/checks/${check.uuid}`}
+        base={`/projects/${project.uuid}`}
         isNew={false}
       />
     </>,

@@ -53,6 +53,11 @@ function morph(from, to) {
 /** Shows what a freshly read page says. */
 function show(text) {
   const fresh = new DOMParser().parseFromString(text, 'text/html')
+  // The parts around the list are not regions, so the page that waited for the first check is loaded as a whole.
+  if (document.querySelector('[data-first-ping]') && !fresh.querySelector('[data-first-ping]')) {
+    location.replace(`${location.pathname}?done=first-ping`)
+    return
+  }
   const focused = document.activeElement
   for (const region of document.querySelectorAll('[data-region]')) {
     const replacement = fresh.querySelector(`[data-region="${region.dataset.region}"]`)
