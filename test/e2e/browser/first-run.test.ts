@@ -2,7 +2,9 @@ import test from 'ava'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
-import { openInstallation, password, setUp } from './installation.ts'
+import { openProduct } from '../../support/product.ts'
+import { openSmtpSink } from '../../support/smtp-sink.ts'
+import { addAccount, openInstallation, password, setUp, sharedInstallation, visitorOf } from './installation.ts'
 
 test.serial('from the set-up link to the first check, which goes down, notifies a user, and recovers', async (t) => {
   await using sink = await openHttpSink()
@@ -27,12 +29,12 @@ test.serial('from the set-up link to the first check, which goes down, notifies 
   await page.getByRole('link', { name: 'Connect an integration' }).click()
   await page.getByRole('link', { name: 'Webhook' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Incident bot')
-  await page.getByLabel('Address for failures').fill('ftp://nowhere')
+  await page.getByLabel('URL for failures').fill('ftp://nowhere')
   await page.getByRole('button', { name: 'Create integration' }).click()
   await page.locator('.field-error').getByText('Must be a URL').waitFor()
-  await page.getByLabel('Address for failures').fill(`${sink.url}/down`)
+  await page.getByLabel('URL for failures').fill(`${sink.url}/down`)
   await page.getByText('When a check recovers').click()
-  await page.getByLabel('Address for recoveries').fill(`${sink.url}/up`)
+  await page.getByLabel('URL for recoveries').fill(`${sink.url}/up`)
   await page.getByRole('button', { name: 'Create integration' }).click()
   await page.getByRole('button', { name: 'Send a test' }).click()
   await sink.waitFor((request) => request.path === '/down')
@@ -83,4 +85,69 @@ test.serial('from the set-up link to the first check, which goes down, notifies 
   await page.getByText('“up” to').first().waitFor()
   await page.getByText('went down').waitFor()
   t.deepEqual(broken, [])
+})
+
+test.serial('from the set-up link to the first alert by mail takes at most seven clicks', async (t) => {
+  await using mails = await openSmtpSink()
+  await using app = await openProduct({
+    listener: 'http',
+    workers: ['ping-evaluator', 'sweeper', 'notifier'],
+    env: { SMTP_URL: mails.url },
+  })
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  // A press of the enter key is not counted: its click has no detail.
+  await browser.context.addInitScript(() =>
+    document.addEventListener(
+      'click',
+      ({ detail }) => detail > 0 && localStorage.setItem('clicks', String(Number(localStorage.getItem('clicks')) + 1)),
+      true,
+    ),
+  )
+  await setUp(app, page)
+
+  // The empty page waits for the first ping, and shows the list when it arrives.
+  await page.getByText('Waiting for your first ping').waitFor()
+  await page.locator('html[data-watching]').waitFor()
+  const command = (await page.getByRole('region', { name: 'First ping', exact: true }).textContent()) ?? ''
+  const [, url = ''] = /^curl '(http[^']+)'$/.exec(command) ?? []
+  t.is(await (await fetch(url)).text(), 'Created')
+  await page.getByText('Your first ping has arrived').waitFor()
+  await page
+    .getByRole('row', { name: /first-check/ })
+    .getByRole('img', { name: 'Up' })
+    .waitFor()
+
+  // A new check creates its integration; the address of the user is filled in.
+  await page.getByRole('link', { name: 'Add check' }).click()
+  t.is(await page.getByLabel('Its e-mail address, webhook URL or topic').inputValue(), 'ada@example.com')
+  await page.getByLabel('Name', { exact: true }).fill('Nightly backup')
+  await page.getByRole('button', { name: 'Create check' }).click()
+  const pingUrl = (await page.locator('.ping-url code').first().textContent()) ?? ''
+  await fetch(`${pingUrl}/fail`)
+  const mail = await mails.waitFor(1)
+  t.deepEqual(mail.to, ['ada@example.com'])
+  t.regex(mail.raw.toString(), /^Subject: .*Nightly backup/m)
+  const clicks = Number(await page.evaluate(() => localStorage.getItem('clicks')))
+  t.true(clicks >= 3 && clicks <= 7, `${clicks} clicks`)
+})
+
+test.serial('an integration that a new check cannot create keeps the form, and no check is created', async (t) => {
+  const account = await addAccount(await sharedInstallation())
+  const visitor = await visitorOf(account)
+  const form = `/projects/${account.project.uuid}/checks/new`
+  const fields = { name: 'Nightly', timeout: '1', timeout_unit: 'days', grace: '1', grace_unit: 'hours' }
+  const refused = await visitor.post(
+    `/projects/${account.project.uuid}/checks`,
+    { ...fields, new_kind: 'slack', new_value: 'no address' },
+    form,
+  )
+  t.is(refused.status, 400)
+  t.regex(refused.text, /Must be a URL/)
+  const checks = () => account.app.deps.db('checks').where({ project_id: account.project.id })
+  t.deepEqual(await checks(), [])
+  const added = { ...fields, new_kind: 'slack', new_value: 'https://hooks.slack.example/services/1' }
+  t.is((await visitor.post(`/projects/${account.project.uuid}/checks`, added, form)).status, 303)
+  const [check] = await checks()
+  t.is((await account.app.deps.db('check_integrations').where({ check_id: check?.id })).length, 1)
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import { configOf, optionFields } from '../../../ingress/web/monitoring/integrations/fields.ts'
+import { guideOf } from '../../../ingress/web/monitoring/integrations/guides.ts'
 import { shownOptions } from '../../../ingress/web/monitoring/integrations/integrations-view.ts'
 
 for (const kind of integrationKinds.values())
@@ -11,6 +12,21 @@ for (const kind of integrationKinds.values())
       t.true(fields.find(({ name }) => name === secret)?.isSecret, `${secret} is a secret`)
     }
   })
+
+test('a service has its own labels, an example and a link to its documentation', (t) => {
+  const ownForms = new Set(['email', 'webhook', 'sms', 'call', 'shell', 'group'])
+  for (const kind of integrationKinds.values()) {
+    const guide = guideOf(kind.kind)
+    const names = optionFields(kind).map(({ name }) => name)
+    for (const name of Object.keys(guide.options)) t.true(names.includes(name), `${kind.kind}: ${name}`)
+    if (!ownForms.has(kind.kind)) t.regex(guide.help ?? '', /^https:\/\//, kind.kind)
+    for (const { name, label, example, type } of optionFields(kind)) {
+      if (type !== 'text' || !/^(?:url|value|homeserver|site|topic|repo)/.test(name)) continue
+      t.true(example !== '' || name === 'url', `${kind.kind}: ${name} has an example`)
+      t.false(/address/i.test(label) && kind.kind !== 'email', `${kind.kind}: ${label}`)
+    }
+  }
+})
 
 test('a reader sees no text of an integration, which can contain a secret', (t) => {
   for (const kind of integrationKinds.values()) {

@@ -179,3 +179,22 @@ test.serial('a private address is refused with the way to allow it', async (t) =
   const { text } = await owner.post(path, { 'option-url_down': 'http://10.0.0.1/hook' }, path)
   t.regex(text, /ALLOW_PRIVATE_TARGETS/)
 })
+
+test.serial('“Save and send test” stores the integration and sends one test through it', async (t) => {
+  await setUp()
+  const path = `${base}/new/webhook`
+  const fields = { name: 'Hook', 'option-url_down': 'https://example.org/hook', do: 'save-and-test' }
+  const saved = await owner.post(path, fields, path)
+  const page = saved.headers.location ?? ''
+  t.regex(page, /^\/integrations\/[0-9a-f-]{36}$/)
+  t.true((await owner.get(page)).text.includes('The integration is saved. A test message is on its way'))
+  const tests = async () =>
+    await app.deps
+      .db('notifications as n')
+      .join('integrations as i', 'i.id', 'n.integration_id')
+      .where({ 'i.project_id': team.project.id, 'n.what': 'test' })
+  t.is((await tests()).length, 1)
+  const changed = await owner.post(`${page}/edit`, { ...fields, name: 'Renamed' }, `${page}/edit`)
+  t.is(changed.headers.location, page)
+  t.is((await tests()).length, 2)
+})

@@ -5,7 +5,7 @@ import { StatusGlyph } from '../../shell/icons.tsx'
 /** Replaces the list of a project without checks. The script loads the list when the first check exists. */
 export function NoChecks(props: {
   project: { uuid: string }
-  channels: readonly StoredIntegration[]
+  integrations: readonly StoredIntegration[]
   row: { pingBase: string; pingKey: string | null; mayEdit: boolean }
 }) {
   const { project, row } = props
@@ -31,7 +31,7 @@ export function NoChecks(props: {
             <a class="button primary" href={`/projects/${project.uuid}/checks/new`}>
               Add the first check
             </a>
-            {props.channels.length === 0 && (
+            {props.integrations.length === 0 && (
               <a class="button" href={`/projects/${project.uuid}/integrations/new`}>
                 Connect an integration
               </a>

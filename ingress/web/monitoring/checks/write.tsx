@@ -28,7 +28,7 @@ export function checkWritePages(pages: Pages): void {
       DEFAULT_SETTINGS,
       integrations.map(({ uuid }) => uuid),
     )
-    const isMailed = channels.length === 0 && whyNot('email', context.deps.config) === null
+    const isMailed = integrations.length === 0 && whyNot('email', context.deps.config) === null
     const added = isMailed ? { kind: 'email' as const, value: workspace.session.email } : null
     await showNew(context, workspace, { ...state, added })
   })

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
+import { guideOf } from './guides.ts'
 
 export interface OptionField {
   name: string
   label: string
+  /** shown in the empty input; '' without one */
+  example: string
   hint: string
   type: 'text' | 'long-text' | 'number' | 'flag' | 'choice' | 'list' | 'headers' | 'integrations'
   choices: readonly string[]
@@ -25,13 +28,15 @@ export function optionFields(kind: IntegrationKind): OptionField[] {
   const schema = objectSchema.safeParse(z.toJSONSchema(kind.schema, { io: 'input', unrepresentable: 'any' }))
   if (!schema.success) return []
   const { properties } = schema.data
+  const guide = guideOf(kind.kind)
   return [...manualOf(kind)].flatMap(([name, text]) => {
     const property = properties[name]
     if (!property) return []
     return [
       {
         name,
-        label: labelOf(name),
+        label: guide.options[name]?.label ?? labelOf(name),
+        example: guide.options[name]?.example ?? '',
         hint: HINTS[name] ?? hintOf(text),
         type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
         choices: property.enum ?? [],
@@ -119,13 +124,11 @@ function headersOf(text: string): Record<string, string> {
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  url: 'Address',
+  url: 'URL',
   value: 'Recipient',
   down: 'Report failures',
   up: 'Report recoveries',
   id: 'Chat id',
-  url_down: 'Address for failures',
-  url_up: 'Address for recoveries',
   method_down: 'Method for failures',
   method_up: 'Method for recoveries',
   body_down: 'Body for failures',
@@ -165,7 +168,7 @@ function hintOf(manual: string): string {
   return text === '' || text.endsWith('.') ? text : `${text}.`
 }
 
-export function labelOf(name: string): string {
+function labelOf(name: string): string {
   return LABELS[name] ?? sentence(name.replaceAll('_', ' '))
 }
 

@@ -7,6 +7,7 @@ import { EditForm } from '../../forms/form.tsx'
 import { CheckBox } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
+import { guideOf } from './guides.ts'
 import { labelOfKind } from './labels.ts'
 import { TrialButtons } from './webhook-preview.tsx'
 
@@ -27,8 +28,12 @@ interface Props {
   cancel: string
 }
 
+/** Value of `do` that saves and then sends a test. */
+export const SAVE_AND_TEST = 'save-and-test'
+
 export function IntegrationForm(props: Props) {
   const { kind, config, isNew } = props
+  const { help } = guideOf(kind.kind)
   const notes = notesOf(kind)
   const fields = optionFields(kind)
   const recovery = kind.kind === 'webhook' ? fields.filter(({ name }) => name.endsWith('_up')) : []
@@ -62,6 +67,13 @@ export function IntegrationForm(props: Props) {
             {
               content: (
                 <>
+                  {help !== undefined && (
+                    <p class="hint">
+                      <a href={help} rel="noopener noreferrer">
+                        Where to find these values for {kind.label}
+                      </a>
+                    </p>
+                  )}
                   {notes !== '' && <p class="hint">{notes}</p>}
                   {kind.kind === 'webhook' && <Placeholders />}
                 </>
@@ -83,14 +95,19 @@ export function IntegrationForm(props: Props) {
       submit={isNew ? 'Create integration' : 'Save'}
       cancel={props.cancel}
       more={
-        kind.kind === 'webhook' && (
-          <>
-            <button type="submit" name="do" value="preview">
-              Show what is sent
-            </button>
-            <TrialButtons action={props.action} />
-          </>
-        )
+        <>
+          <button type="submit" name="do" value={SAVE_AND_TEST}>
+            Save and send test
+          </button>
+          {kind.kind === 'webhook' && (
+            <>
+              <button type="submit" name="do" value="preview">
+                Show what is sent
+              </button>
+              <TrialButtons action={props.action} />
+            </>
+          )}
+        </>
       }
     >
       {props.preview}
@@ -157,6 +174,7 @@ export function itemOf(option: OptionField, form: Pick<Props, 'config' | 'others
         ...shared,
         value: text || (typeof fallback === 'string' ? fallback : ''),
         autocomplete: isSecret ? 'new-password' : 'off',
+        ...(option.example !== '' && { placeholder: option.example }),
         ...(isSecret && !isNew && { placeholder: 'stored' }),
       }
   }

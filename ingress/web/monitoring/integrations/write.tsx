@@ -4,7 +4,7 @@ import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
-import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { decryptConfig, needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import {
   createIntegration,
@@ -16,12 +16,12 @@ import { requestVerificationAgain } from '#shared/monitoring/operations/recipien
 import { personOf } from '../../shell/audit.ts'
 import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
-import { goBack } from '../../shell/flash.ts'
+import { goBack, setFlash } from '../../shell/flash.ts'
 import { wayOut } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
-import { chosenConfig, configOf, labelOf, optionFields } from './fields.ts'
-import { IntegrationForm } from './form.tsx'
+import { chosenConfig, configOf, optionFields } from './fields.ts'
+import { IntegrationForm, SAVE_AND_TEST } from './form.tsx'
 import { fieldErrors, labelOfKind } from './labels.ts'
 import { requireIntegrationOf } from './load-integration.ts'
 import { trialOf, WebhookPreview } from './webhook-preview.tsx'
@@ -67,6 +67,7 @@ async function create(context: FormContext): Promise<void> {
     if (trial) return await showNew(context, workspace, { ...given, ...trial })
     const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
     const integration = await createIntegration(deps.db, personOf(context, session), input, deps)
+    if (form.get('do') === SAVE_AND_TEST) return await testSaved(context, { integration, project, session })
     const done = integration.isEmailVerified ? 'integration-created' : 'recipient-requested'
     redirect(context, `/integrations/${integration.uuid}?done=${done}`)
   } catch (error) {
@@ -90,6 +91,7 @@ async function change(context: FormContext): Promise<void> {
     if (trial) return await showEdit(context, { name, config, ...trial })
     const input = { project, integration, name, config }
     const { isRefreshing } = await updateIntegration(deps.db, personOf(context, session), input, deps)
+    if (form.get('do') === SAVE_AND_TEST) return await testSaved(context, { integration, project, session })
     redirect(
       context,
       `/integrations/${integration.uuid}?done=${isRefreshing ? 'recipient-requested' : 'integration-saved'}`,
@@ -123,8 +125,8 @@ function wrong(error: ValidationError, kind: IntegrationKind, config: ConfigObje
 function sentence(error: ValidationError, kind: IntegrationKind): string {
   const text = error.message.replace(/^config\.?/, '').trim()
   const [name = ''] = text.split(' ')
-  const isField = optionFields(kind).some((field) => field.name === name)
-  const message = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
+  const option = optionFields(kind).find((field) => field.name === name)
+  const message = option ? `${option.label}: ${text.slice(name.length + 1)}` : text
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${wayOut(text)}`
 }
 
@@ -132,11 +134,24 @@ async function sendTest(context: FormContext): Promise<void> {
   const { integration, project, session } = await requireIntegrationOf(context, 'edit')
   const status = field(context.form, 'status') === 'up' ? 'up' : 'down'
   await testIntegration(personOf(context, session), { project, integration, status }, context.deps)
-  const notice =
-    context.pingRefusal === null
-      ? 'A test message is on its way. Its result is shown in a moment.'
-      : 'The test message is stored. It is sent when the message broker is available again.'
-  goBack(context, `/integrations/${integration.uuid}`, { notice })
+  goBack(context, `/integrations/${integration.uuid}`, { notice: testNotice(context) })
+}
+
+function testNotice({ pingRefusal }: Context): string {
+  return pingRefusal === null
+    ? 'A test message is on its way. Its result is shown in a moment.'
+    : 'The test message is stored. It is sent when the message broker is available again.'
+}
+
+/** Sends a test through the integration that was just saved; its page shows the result. */
+async function testSaved(
+  context: FormContext,
+  { integration, project, session }: { integration: StoredIntegration } & Pick<ProjectWorkspace, 'project' | 'session'>,
+): Promise<void> {
+  await testIntegration(personOf(context, session), { project, integration, status: 'down' }, context.deps)
+  const path = `/integrations/${integration.uuid}`
+  setFlash(context, path, { notice: `The integration is saved. ${testNotice(context)}` })
+  redirect(context, path)
 }
 
 async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
