@@ -76,10 +76,11 @@ function Filters({ path, requested }: { path: string; requested: Requested }) {
 }
 
 const ENTRY_COLUMNS: Column<ListedAudit>[] = [
-  { title: 'When (UTC)', cell: ({ at }) => <Exact at={microsOfDate(at)} /> },
-  { title: 'Who', look: 'breakable', cell: ({ actor }) => actor },
+  { title: 'When (UTC)', isLabelled: true, cell: ({ at }) => <Exact at={microsOfDate(at)} /> },
+  { title: 'Who', look: 'breakable', isLabelled: true, cell: ({ actor }) => actor },
   {
     title: 'Action',
+    isLabelled: true,
     cell: ({ action }) => (
       <span class={action === 'request.denied' ? 'pill bad' : undefined} title={action}>
         {auditLabels(action)}

@@ -1,3 +1,4 @@
+import { toDate } from '#shared/time.ts'
 import { countReplayable, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import { REPLAY_LIMIT, replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
 import { Form } from '../forms/form.tsx'
@@ -19,7 +20,17 @@ export function Replay({ context, path }: { context: Context; path: string }) {
   return (
     <section class="card form-wide" id="replay" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay</h2>
-      <p class="muted">Sends the same events with the same bodies once more, in order, at most 50 a second.</p>
+      <p class="muted">
+        Sends the same events with the same bodies once more, in order, at most 50 a second. Pending deliveries are not
+        included: they are sent without a replay.
+      </p>
+      <ul class="chips small" aria-label="Usual times of the events">
+        {presetsOf(toDate(context.deps.now())).map(({ label, from, to }) => (
+          <li key={label}>
+            <a href={presetUrl(path, query, { from, to })}>{label}</a>
+          </li>
+        ))}
+      </ul>
       <Form context={context} action={`${path}/replay`} class="stack">
         <fieldset class="plain-choices">
           <legend>States of the deliveries</legend>
@@ -28,7 +39,8 @@ export function Replay({ context, path }: { context: Context; path: string }) {
               key={state}
               name="state"
               value={state}
-              label={state.toLowerCase()}
+              label={state.charAt(0) + state.slice(1).toLowerCase()}
+              hint={MEANINGS[state]}
               isChecked={chosen.length === 0 ? state !== 'DELIVERED' : chosen.includes(state)}
             />
           ))}
@@ -41,6 +53,7 @@ export function Replay({ context, path }: { context: Context; path: string }) {
                 id={`replay-${name}`}
                 name={name}
                 type="datetime-local"
+                step="1"
                 value={query.get(`replay-${name}`) ?? ''}
               />
             </div>
@@ -57,6 +70,40 @@ export function Replay({ context, path }: { context: Context; path: string }) {
       </Form>
     </section>
   )
+}
+
+const MEANINGS: Readonly<Record<(typeof REPLAYABLE)[number], string>> = {
+  FAILED: 'No retry could succeed: the endpoint answered 410, or its URL is not allowed.',
+  EXHAUSTED: 'All ten attempts failed.',
+  SUPPRESSED: 'Not sent, because the endpoint was not active.',
+  DELIVERED: 'The endpoint has accepted them already and gets them again.',
+}
+
+/** Texts for the inputs, in UTC; '' is no bound. */
+interface Preset {
+  label: string
+  from: string
+  to: string
+}
+
+function presetsOf(now: Date): Preset[] {
+  const minute = (daysAgo: number, time: string) =>
+    `${new Date(now.getTime() - daysAgo * 86_400_000).toISOString().slice(0, 10)}T${time}`
+  return [
+    { label: 'Last hour', from: new Date(now.getTime() - 3_600_000).toISOString().slice(0, 16), to: '' },
+    { label: 'Today', from: minute(0, '00:00'), to: '' },
+    { label: 'Yesterday', from: minute(1, '00:00'), to: minute(1, '23:59:59') },
+    { label: 'Last 7 days', from: minute(7, '00:00'), to: '' },
+    { label: 'All', from: '', to: '' },
+  ]
+}
+
+/** Keeps the chosen states. */
+function presetUrl(path: string, query: URLSearchParams, { from, to }: Pick<Preset, 'from' | 'to'>): string {
+  const kept = new URLSearchParams(query.getAll('replay').map((state) => ['replay', state]))
+  if (from !== '') kept.set('replay-from', from)
+  if (to !== '') kept.set('replay-to', to)
+  return `${path}?${kept}#replay`
 }
 
 async function replay(context: FormContext): Promise<void> {

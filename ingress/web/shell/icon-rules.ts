@@ -25,6 +25,8 @@ const LINES: Readonly<Record<string, string>> = {
   policies: 'megaphone',
   windows: 'wrench-screwdriver',
   badges: 'tag',
+  'status-page': 'signal',
+  keys: 'lock-closed',
   settings: 'cog-6-tooth',
   packs: 'document-check',
   identity: 'identification',

@@ -27,6 +27,8 @@ export type Area =
   | 'windows'
   | 'integrations'
   | 'badges'
+  | 'status-page'
+  | 'keys'
   | 'settings'
   | 'projects'
   | 'members'
@@ -36,6 +38,8 @@ export type Area =
 export interface NavigationSection {
   title: string
   links: NavigationLink[]
+  /** true: shown as a part that the user opens */
+  isFolded?: boolean
 }
 
 interface NavigationLink {
@@ -47,8 +51,8 @@ interface NavigationLink {
 }
 
 /**
- * Returns the sections of the sidebar.
- * @param riskBase base path of the risk console; absent on other pages, which link to its first page
+ * Returns the sections of the sidebar, which are the same on all pages of a project.
+ * @param riskBase base path of the risk console, whose section is then open; absent on other pages
  */
 export function navigation(
   workspace: Workspace,
@@ -75,7 +79,11 @@ export function navigation(
         { area: 'windows', href: `${base}/windows`, label: 'Maintenance' },
         { area: 'badges', href: `${base}/badges`, label: 'Badges' },
         ...(may(project.role, 'manage')
-          ? [{ area: 'settings' as const, href: `${base}/settings`, label: 'Settings' }]
+          ? [
+              { area: 'status-page' as const, href: `${base}/status-page`, label: 'Status page' },
+              { area: 'keys' as const, href: `${base}/keys`, label: 'Keys' },
+              { area: 'settings' as const, href: `${base}/settings`, label: 'Settings' },
+            ]
           : []),
       ],
     })
@@ -83,14 +91,6 @@ export function navigation(
   const organisation = project
     ? { uuid: project.organisationUuid, role: project.role }
     : workspace.memberships.map(({ organisationUuid, role }) => ({ uuid: organisationUuid, role })).at(0)
-  if (organisation) {
-    const base = riskBase ?? `/organisations/${organisation.uuid}/risk/sandbox`
-    const shown = riskBase === undefined ? RISK.slice(0, 1) : RISK
-    sections.push({
-      title: 'Risk signals',
-      links: shown.map(({ area, label }) => ({ area, href: `${base}/${area}`, label })),
-    })
-  }
   sections.push({
     title: 'Organisation',
     links: [
@@ -103,5 +103,13 @@ export function navigation(
         : []),
     ],
   })
+  if (organisation) {
+    const base = riskBase ?? `/organisations/${organisation.uuid}/risk/sandbox`
+    sections.push({
+      title: 'Risk signals',
+      isFolded: riskBase === undefined,
+      links: RISK.map(({ area, label }) => ({ area, href: `${base}/${area}`, label })),
+    })
+  }
   return sections
 }

@@ -39,6 +39,7 @@ import { statementPages } from '../monitoring/projects/statements.tsx'
 import { statusLogoPages } from '../monitoring/projects/status-logo.tsx'
 import { statusNotePages } from '../monitoring/projects/status-notes.tsx'
 import { statusPagePages } from '../monitoring/projects/status-page.tsx'
+import { statusPageFormPages } from '../monitoring/projects/status-page-form.tsx'
 import { auditPages } from '../organisations/audit.tsx'
 import { memberPages } from '../organisations/members.ts'
 import { riskAssets } from '../risk/assets.ts'
@@ -69,6 +70,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     exportPages,
     moveInPages,
     statusPagePages,
+    statusPageFormPages,
     statusLogoPages,
     statusNotePages,
     checkListPages,

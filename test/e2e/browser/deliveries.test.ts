@@ -31,6 +31,7 @@ async function emit(dealId: string): Promise<{ id: string; body: string }> {
 /** Follows links from the front page to the deliveries of an endpoint, as a user who knows no address. */
 async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
   await page.goto(it.app.url)
+  await page.getByText('Risk signals', { exact: true }).click()
   await page.getByRole('link', { name: 'Evidence packs' }).click()
   await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Live' }).click()
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).click()

@@ -9,7 +9,7 @@ test.serial('a key is shown once, works, and stops working when it is revoked', 
   const page = await browser.context.newPage()
   await signIn(account, page)
   await page.goto(app.url)
-  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
   await page.getByLabel('Purpose of the new key').fill('Deploys')
   await page.getByRole('button', { name: 'Create key' }).click()
   const key = (await page.locator('.secret-once .copyable code').textContent()) ?? ''
@@ -20,7 +20,7 @@ test.serial('a key is shown once, works, and stops working when it is revoked', 
   const row = page.getByRole('row').filter({ hasText: 'Deploys' })
   t.regex((await row.textContent()) ?? '', /DeploysRead and write.*by ada-\d+@example\.com/)
   t.is(await page.getByRole('button', { name: /^Revoke key/ }).count(), 1, 'loading the page again makes no other key')
-  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
   t.false((await page.content()).includes(key), 'it is shown once')
   await page.getByRole('button', { name: `Revoke key ${key.slice(0, 8)}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
@@ -52,7 +52,7 @@ test.serial('an invited viewer signs in, and finds no way to make changes', asyn
   await guest.getByRole('link', { name: 'My project' }).click()
   await guest.getByRole('link', { name: 'Job' }).click()
   await guest.getByText('Waiting for its first ping').waitFor()
-  for (const name of ['Edit', 'Settings', 'Audit log']) t.is(await guest.getByRole('link', { name }).count(), 0)
+  for (const name of ['Edit', 'Keys', 'Settings', 'Audit log']) t.is(await guest.getByRole('link', { name }).count(), 0)
   for (const name of ['Pause', 'Delete check']) t.is(await guest.getByRole('button', { name }).count(), 0)
 
   // A better role counts at once, without signing in again.

@@ -67,12 +67,12 @@ test('the ping key shows when a ping by slug used it last, in the page and on th
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Keys')
   const owner = await join(app, team, 'owner')
-  const settings = `/projects/${team.project.uuid}/settings`
-  await owner.post(`/projects/${team.project.uuid}/keys`, { key_name: 'cron', kind: 'ping' }, settings)
-  const [, pingKey = ''] = /<code>([\w-]{22})<\/code>/.exec((await owner.get(settings)).text) ?? []
+  const keys = `/projects/${team.project.uuid}/keys`
+  await owner.post(keys, { key_name: 'cron', kind: 'ping' })
+  const [, pingKey = ''] = /<code>([\w-]{22})<\/code>/.exec((await owner.get(keys)).text) ?? []
   const uuid = await addCheck(owner, team, { slug: 'job' })
   const admin = adminOf(app.deps)
-  const page = async () => /used<\/span> (.*?)<\/td>/.exec((await owner.get(settings)).text)?.[1] ?? ''
+  const page = async () => /used<\/span> (.*?)<\/td>/.exec((await owner.get(keys)).text)?.[1] ?? ''
   const listed = async () => (await admin('key', 'list', '--project', team.project.uuid)).stdout
   await send(app.url, `/ping/${uuid}`)
   t.regex(await page(), /never/)

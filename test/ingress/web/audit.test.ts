@@ -53,7 +53,7 @@ for (const action of writtenActions())
 
 const path = () => `/organisations/${team.organisationUuid}/audit`
 const entriesOf = (html: string) =>
-  [...html.matchAll(/<tr><td>.*?<\/tr>/g)].map(([row]) =>
+  [...html.matchAll(/<tr><td[^>]*>.*?<\/tr>/g)].map(([row]) =>
     [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)]
       .slice(1, 4)
       .map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, ''))
@@ -84,8 +84,8 @@ test.serial('a change by a program names its key and the changed fields', async 
   const other = await createTeam(app, 'Beta')
   const reader = await joinTeam(app, other, 'owner', 'bea@example.com')
   const settings = `/projects/${other.project.uuid}`
-  await reader.post(`${settings}/keys`, { kind: 'rw', key_name: 'CI' }, `${settings}/settings`)
-  const shown = (await reader.get(`${settings}/settings`)).text
+  await reader.post(`${settings}/keys`, { kind: 'rw', key_name: 'CI' }, `${settings}/keys`)
+  const shown = (await reader.get(`${settings}/keys`)).text
   const [, key = ''] = /data-copy="([\w-]{32})"/.exec(shown) ?? []
   const call = async (path: string, method: string, body: object) =>
     await fetch(`${app.url}/api/v3/checks/${path}`, {

@@ -63,7 +63,9 @@ test.serial('the set-up link makes the first administrator once, and then there 
   t.deepEqual([one.status, two.status].toSorted(), [303, 404], 'of two at once one wins')
   t.deepEqual(await app.deps.db('organisations').pluck('name'), ['Acme'], 'what the command line made is named')
   t.is((await createVisitor(app.url).get(path)).status, 404)
-  t.is(await admin('setup-link'), '', 'an administrator exists')
+  const written = app.deps.db('audit_log').whereNotNull('organisation_id').orderBy('id').pluck('action')
+  t.deepEqual(await written, ['installation.set-up', 'sign-in.succeeded'], 'the organisation sees who set it up')
+  t.regex(await admin('setup-link'), /^An owner has signed up/)
 })
 
 test.serial('B15: a password is reset by a mail that works once and ends all sessions', async (t) => {

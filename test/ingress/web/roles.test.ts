@@ -108,6 +108,8 @@ const seen: readonly (() => string)[] = [
   () => `${project()}/events`,
   () => `${project()}/integrations`,
   () => `${project()}/settings`,
+  () => `${project()}/keys`,
+  () => `${project()}/status-page`,
   () => `${project()}/export`,
   () => `${project()}/badges`,
   () => `/checks/${check}`,

@@ -44,7 +44,7 @@ async function upload(bytes: Buffer, type = 'image/png', visitor = owner): Promi
     const [name = '', value = ''] = line.split(';')[0]?.split('=') ?? []
     visitor.cookies.set(name, value)
   }
-  const { text } = await visitor.get(`${base}/settings`)
+  const { text } = await visitor.get(`${base}/status-page`)
   return /class="(?:notice|problem)" role="(?:status|alert)">([^<]*)/.exec(text)?.[1] ?? ''
 }
 

@@ -80,7 +80,7 @@ test.serial('the page has the words of its project and its groups, each with how
     [...text.matchAll(/<h2 class="public-group">(\w+) <small>([^<]+)/g)].map(([, name, state]) => `${name}: ${state}`),
     ['db: Nothing is known yet', 'web: Nothing is known yet'],
   )
-  const settings = (await owner.get(`${base}/settings`)).text
+  const settings = (await owner.get(`${base}/status-page`)).text
   t.regex(settings, /name="grouped"[^>]* checked/)
   t.true(settings.includes('Mail us.'))
 })

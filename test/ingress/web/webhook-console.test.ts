@@ -165,6 +165,12 @@ test('a preview counts the deliveries of a replay without sending them', async (
   t.true((await ask({ do: 'preview', to: '2020-01-31T10:00' })).includes('0 deliveries would be sent again'))
   const kept = await ask({ do: 'preview', from: '2020-01-31T10:00' })
   t.true(kept.includes('value="2020-01-31T10:00"'), 'the range stays in the form')
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  const shown = (await owner.get(path)).text.replaceAll('&amp;', '&')
+  const [, preset = ''] = /<a href="([^"]+)#replay">Yesterday<\/a>/.exec(shown) ?? []
+  const filled = (await owner.get(preset)).text
+  t.true(filled.includes(`value="${day}T00:00"`) && filled.includes(`value="${day}T23:59:59"`))
+  t.true(filled.includes('All ten attempts failed.'))
   t.true((await ask({ do: 'preview', from: 'yesterday' })).includes('enter times as'))
   t.is(sink.requests.length, 1, 'counting sends nothing')
   t.true((await ask({ do: 'replay', from: '2020-01-31T10:00' })).includes('1 delivery is sent again'))

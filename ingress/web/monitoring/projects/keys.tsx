@@ -1,23 +1,26 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { createKey, revokeKey } from '#shared/monitoring/operations/keys.ts'
 import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
-import type { ListedKey } from '#shared/monitoring/projects/store.ts'
+import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import { type Column, PlainTable } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
-import { Ago, Copyable } from '../../shell/basics.tsx'
+import { Ago, CodeBlock, Copyable } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
+import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 
+/** Keys of a project on a page of their own, with the configuration that needs one. */
 export function keyPages(pages: Pages): void {
+  pages.get('/projects/:project/keys', showKeys)
   pages.post('/projects/:project/keys', create)
   pages.post('/projects/:project/keys/:key/revoke', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
     const { deps, params } = context
     await revokeKey(deps.db, personOf(context, session), { project, keyId: Number(params.key) }, deps)
-    redirect(context, `/projects/${project.uuid}/settings?done=key-revoked`)
+    redirect(context, `/projects/${project.uuid}/keys?done=key-revoked`)
   })
 }
 
@@ -33,9 +36,47 @@ async function create(context: FormContext): Promise<void> {
     { project, kind, name: field(form, 'key_name') },
     deps,
   )
-  const path = `/projects/${project.uuid}/settings`
+  const path = `/projects/${project.uuid}/keys`
   setFlash(context, path, { secret: key, about: kind })
-  redirect(context, `${path}#keys`)
+  redirect(context, path)
+}
+
+async function showKeys(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'manage')
+  const { project } = workspace
+  const { db, secrets, config } = context.deps
+  const keys = await listProjectKeys(db, project.id)
+  const { secret: key, about } = context.flash
+  const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === about)
+  const newKey = key !== undefined && kind ? { kind, key } : undefined
+  const readOnlyKey = newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY'
+  sendPage(
+    context,
+    { title: `Keys · ${project.name}`, workspace, project, area: 'keys' },
+    <>
+      <h1>Keys</h1>
+      <p class="muted">
+        Programs use a read-write or read-only key for the management API, and a ping key to ping checks by their slugs.
+      </p>
+      <KeyTable
+        context={context}
+        base={`/projects/${project.uuid}`}
+        keys={keys}
+        newKey={newKey}
+        open={(sealed) => secrets.open('ping-key', sealed)}
+      />
+      <section class="card" aria-labelledby="prometheus">
+        <h2 id="prometheus">Prometheus</h2>
+        <p class="muted">Scrape the metrics of this project with a read-only key:</p>
+        <CodeBlock label="Prometheus configuration" text={scrapeConfig(project.uuid, readOnlyKey, config.publicUrl)} />
+      </section>
+    </>,
+  )
+}
+
+function scrapeConfig(projectUuid: string, key: string, publicUrl: string): string {
+  const { protocol, host } = new URL(publicUrl)
+  return `scrape_configs:\n  - job_name: checks\n    metrics_path: /projects/${projectUuid}/metrics/${key}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
 }
 
 const KINDS = (['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))
@@ -49,12 +90,11 @@ interface KeyTableProps {
 }
 
 /** Shows keys by their prefixes, and a new key in full, once. */
-export function KeyTable(props: KeyTableProps) {
+function KeyTable(props: KeyTableProps) {
   const { context, base, keys, newKey } = props
   const now = context.deps.now()
   return (
-    <section class={newKey ? 'card secret-once' : 'card'} aria-labelledby="keys">
-      <h2 id="keys">Keys</h2>
+    <section class={newKey ? 'card secret-once' : 'card'} aria-label="Keys of this project">
       {newKey && (
         <div role="status">
           <p>

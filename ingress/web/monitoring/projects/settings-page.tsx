@@ -1,25 +1,16 @@
 import type { Knex } from 'knex'
-import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
-import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
 import { notifiesUnknown } from '#shared/monitoring/projects/changes-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
-import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
-import type { Config } from '#shared/platform/process/config.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { FieldForm, Form } from '../../forms/form.tsx'
-import { CodeBlock, PageContents } from '../../shell/basics.tsx'
+import { PageContents } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { Problem } from '../../shell/notice.tsx'
 import { ExportAndImport, type ImportState } from './import-form.tsx'
-import { KeyTable } from './keys.tsx'
 import { Statements } from './statements.tsx'
-import { PublicStatusPage, type PublishedPage } from './status-page-form.tsx'
 
 export interface SettingsState {
-  /** a new key, shown only once */
-  newKey?: { kind: KeyKind; key: string }
   problem?: string
   /** a previewed or refused document */
   requested?: ImportState
@@ -33,43 +24,19 @@ export interface SettingsView {
   notifiesUnknown: boolean
   /** first day with a statement in the transparency log; null without statements */
   statedSince: string | null
-  keys: readonly ListedKey[]
-  decryptKey: (sealed: string) => string
-  /** null if no status page is published */
-  statusPage: PublishedPage | null
-  scrapeConfig: string
   mayDelete: boolean
 }
 
-export async function loadSettings(
-  { db, config, secrets }: { db: Knex; config: Config; secrets: Secrets },
-  project: MemberProject,
-  { newKey }: SettingsState,
-): Promise<SettingsView> {
-  const [keys, page, notifies, statedSince] = await Promise.all([
-    listProjectKeys(db, project.id),
-    findStatusPage(db, project.id),
-    notifiesUnknown(db, project.id),
-    statementsSince(db, project.id),
-  ])
-  const path = `/status/${page?.token}`
+export async function loadSettings(db: Knex, project: MemberProject): Promise<SettingsView> {
+  const [notifies, statedSince] = await Promise.all([notifiesUnknown(db, project.id), statementsSince(db, project.id)])
   return {
     uuid: project.uuid,
     name: project.name,
     base: `/projects/${project.uuid}`,
     notifiesUnknown: notifies,
     statedSince,
-    keys,
-    decryptKey: (sealed) => secrets.open('ping-key', sealed),
-    statusPage: page && { ...page, path, url: `${config.publicUrl}${path}` },
-    scrapeConfig: scrapeConfig(project.uuid, newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY', config.publicUrl),
     mayDelete: may(project.role, 'own'),
   }
-}
-
-function scrapeConfig(projectUuid: string, key: string, publicUrl: string): string {
-  const { protocol, host } = new URL(publicUrl)
-  return `scrape_configs:\n  - job_name: checks\n    metrics_path: /projects/${projectUuid}/metrics/${key}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
 }
 
 interface Props {
@@ -79,11 +46,8 @@ interface Props {
 
 const PARTS = [
   { id: 'name-title', label: 'General' },
-  { id: 'keys', label: 'Keys' },
   { id: 'unknown', label: 'Outages on our side' },
   { id: 'statements', label: 'History' },
-  { id: 'status-page', label: 'Status page' },
-  { id: 'prometheus', label: 'Prometheus' },
   { id: 'export', label: 'Export and import' },
   { id: 'delete', label: 'Delete' },
 ] as const
@@ -97,11 +61,8 @@ export function SettingsPage({ context, view, state }: Props & { state: Settings
         <div class="settings">
           <Problem text={state.problem} />
           <Name context={context} view={view} />
-          <KeyTable context={context} base={view.base} keys={view.keys} newKey={state.newKey} open={view.decryptKey} />
           <UnknownNotices context={context} view={view} />
           <Statements context={context} base={view.base} since={view.statedSince} />
-          <PublicStatusPage context={context} view={view} />
-          <Prometheus view={view} />
           <ExportAndImport context={context} base={view.base} requested={state.requested} />
           {view.mayDelete && <Delete context={context} view={view} />}
         </div>
@@ -151,16 +112,6 @@ function UnknownNotices({ context, view }: Props) {
         ]}
         submit="Save"
       />
-    </section>
-  )
-}
-
-function Prometheus({ view }: Pick<Props, 'view'>) {
-  return (
-    <section class="card" aria-labelledby="prometheus">
-      <h2 id="prometheus">Prometheus</h2>
-      <p class="muted">Scrape this with a read-only key:</p>
-      <CodeBlock label="Prometheus configuration" text={view.scrapeConfig} />
     </section>
   )
 }

@@ -10,11 +10,8 @@ import { loadSettings, SettingsPage, type SettingsState } from './settings-page.
 
 export function projectSettingsPages(pages: Pages): void {
   pages.get('/projects/:project/settings', (context) => {
-    const { secret: key, about } = context.flash
-    const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === about)
     const { problem } = context.flash
-    const newKey = key !== undefined && kind ? { kind, key } : undefined
-    return showSettings(context, { ...(newKey && { newKey }), ...(problem !== undefined && { problem }) })
+    return showSettings(context, { ...(problem !== undefined && { problem }) })
   })
   pages.post('/projects/:project/settings/name', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
@@ -44,7 +41,7 @@ export function projectSettingsPages(pages: Pages): void {
 export async function showSettings(context: Context, state: SettingsState, status = 200): Promise<void> {
   const workspace = await requireProject(context, 'manage')
   const { project } = workspace
-  const view = await loadSettings(context.deps, project, state)
+  const view = await loadSettings(context.deps.db, project)
   sendPage(
     context,
     { title: `Settings · ${project.name}`, workspace, project, area: 'settings' },

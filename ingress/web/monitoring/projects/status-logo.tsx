@@ -64,7 +64,7 @@ async function readPicture(file: UploadContext['file']): Promise<Buffer> {
 }
 
 function back(context: Context, projectUuid: string, flash: { notice: string } | { problem: string }): void {
-  const path = `/projects/${projectUuid}/settings`
+  const path = `/projects/${projectUuid}/status-page`
   setFlash(context, path, flash)
   redirect(context, path)
 }

@@ -1,8 +1,11 @@
-import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { findStatusPage, type StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import type { FormItem } from '../../forms/fields.tsx'
 import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import { Copyable } from '../../shell/basics.tsx'
-import type { Context } from '../../shell/context.ts'
+import type { Context, Pages } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { Problem } from '../../shell/notice.tsx'
+import { requireProject } from '../../shell/workspace.ts'
 import { LogoForm } from './status-logo.tsx'
 
 const ITEMS: readonly FormItem[] = [
@@ -17,7 +20,7 @@ const ITEMS: readonly FormItem[] = [
   { name: 'grouped', label: 'Group checks by their first tag', kind: 'check', hint: 'Readers see that tag.' },
 ]
 
-export interface PublishedPage extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> {
+interface PublishedPage extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> {
   path: string
   url: string
 }
@@ -27,18 +30,42 @@ interface Props {
   view: { base: string; name: string; statusPage: PublishedPage | null }
 }
 
-export function PublicStatusPage({ context, view }: Props) {
+/** The page where a project publishes its status page. */
+export function statusPageFormPages(pages: Pages): void {
+  pages.get('/projects/:project/status-page', async (context) => {
+    const workspace = await requireProject(context, 'manage')
+    const { project } = workspace
+    const { db, config } = context.deps
+    const page = await findStatusPage(db, project.id)
+    const path = `/status/${page?.token}`
+    const statusPage = page && { ...page, path, url: `${config.publicUrl}${path}` }
+    sendPage(
+      context,
+      { title: `Status page · ${project.name}`, workspace, project, area: 'status-page' },
+      <>
+        <h1>Status page</h1>
+        <p class="muted">
+          Shows names and states of checks with their last ninety days to everyone who has its URL. Readers cannot ping
+          or change them.
+        </p>
+        <Problem text={context.flash.problem} />
+        <PublicStatusPage
+          context={context}
+          view={{ base: `/projects/${project.uuid}`, name: project.name, statusPage }}
+        />
+      </>,
+    )
+  })
+}
+
+function PublicStatusPage({ context, view }: Props) {
   const page = view.statusPage
   return (
-    <section class="card" aria-labelledby="status-page">
-      <h2 id="status-page">Public status page</h2>
-      <p class="muted">
-        Shows names and states of checks with their last ninety days, to everyone with its URL. Readers cannot ping or
-        change them.
-      </p>
+    <section class="card form-wide" aria-labelledby="status-page">
+      <h2 id="status-page">{page ? 'Published' : 'Not published'}</h2>
       {page && (
         <p class="ping-url">
-          <Copyable text={page.url} label="address of the status page" />
+          <Copyable text={page.url} label="URL of the status page" />
         </p>
       )}
       <FieldForm

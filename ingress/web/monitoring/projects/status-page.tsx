@@ -34,7 +34,7 @@ export function statusPagePages(pages: Pages): void {
   pages.post('/projects/:project/status-page/remove', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
     await removeStatusPage(context.deps.db, personOf(context, session), project)
-    redirect(context, `/projects/${project.uuid}/settings?done=status-page-removed`)
+    redirect(context, `/projects/${project.uuid}/status-page?done=status-page-removed`)
   })
 }
 
@@ -50,7 +50,7 @@ async function save(context: FormContext): Promise<void> {
     isGrouped: form.has('grouped'),
   }
   await publishStatusPage(deps.db, personOf(context, session), input)
-  redirect(context, `/projects/${project.uuid}/settings?done=status-page-saved`)
+  redirect(context, `/projects/${project.uuid}/status-page?done=status-page-saved`)
 }
 
 /** An unknown address and a removed page get the same answer. */
