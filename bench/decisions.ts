@@ -76,19 +76,19 @@ function timed(work: () => void): number {
 }
 
 function evaluateMany(count: number): void {
-  const finishes = Array.from({ length: 64 }, (_, n) => ({ at: START - (64 - n) * MINUTE, ok: n < 60 }))
+  const recentResults = Array.from({ length: 64 }, (_, n) => ({ at: START - (64 - n) * MINUTE, ok: n < 60 }))
   const facts: Facts = {
     check: { ...CHECK, id: 1, projectId: 1, status: 'down' },
     flip: { id: 1, at: START, to: 'down', reason: 'timeout' },
     recentFlips: [START],
     policy: { id: 1, version: 1, plan: PLAN },
     severity: 'critical',
-    finishes,
+    recentResults,
     integrations: INTEGRATIONS,
     notifications: [],
-    gates: [{ reason: 'MAINTENANCE', since: START - MINUTE, until: START - 1 }],
+    suppressions: [{ reason: 'MAINTENANCE', since: START - MINUTE, until: START - 1 }],
     isInCycle: false,
-    groupOpensAt: null,
+    groupDelayEndsAt: null,
     newId: '00000000-0000-4000-8000-000000000001',
     previous: null,
   }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { groupOpenings } from '#shared/monitoring/alerting/bundle-store.ts'
+import { groupDelayEndsOf } from '#shared/monitoring/alerting/bundle-store.ts'
 import {
   type AlertedCheck,
   alertedChecks,
   alertedIntegrations,
   assignmentsOf,
   digestsOf,
-  finishesOf,
   flipTimes,
   lockNotifications,
+  recentResultsOf,
 } from '#shared/monitoring/alerting/fact-store.ts'
 import type { WaitingFlip } from '#shared/monitoring/alerting/flip-store.ts'
 import type { FactIntegration, Facts, Incident } from '#shared/monitoring/alerting/incident.ts'
@@ -20,9 +20,12 @@ import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
 
+/** A claimed flip or due incident. */
 export interface Work {
   checkId: number
+  /** null if the incident is due without a flip */
   flip: WaitingFlip | null
+  /** the open incident of the check, if it has one */
   incident: Incident | null
 }
 
@@ -30,15 +33,18 @@ export interface Case extends Work {
   facts: Facts
 }
 
-/** Uses one statement per kind of row. Omits deleted checks. */
+/**
+ * Loads everything that `decide` needs, with one statement per kind of row for all checks together. Omits deleted checks
+ * and due incidents of checks that also have an unprocessed flip.
+ */
 export async function loadFacts(
   tx: Knex,
   work: readonly Work[],
   reading: { readIntegration: ReadIntegration; loadReserve: LoadReserve },
 ): Promise<Case[]> {
   const checkIds = work.map(({ checkId }) => checkId)
-  const due = work.flatMap(({ checkId, flip }) => (flip ? [] : [checkId]))
-  const checks = new Map((await alertedChecks(tx, checkIds, due)).map((check) => [check.id, check]))
+  const dueWithoutFlip = work.flatMap(({ checkId, flip }) => (flip ? [] : [checkId]))
+  const checks = new Map((await alertedChecks(tx, checkIds, dueWithoutFlip)).map((check) => [check.id, check]))
   const projectIds = [...new Set([...checks.values()].map(({ projectId }) => projectId))]
   const policies = Map.groupBy(await policiesOf(tx, projectIds), ({ projectId }) => projectId)
   const rules = new Map((await alertRulesOf(tx, checkIds)).map((rule) => [rule.checkId, rule]))
@@ -49,45 +55,45 @@ export async function loadFacts(
   }
   const found = work.flatMap((one) => {
     const check = checks.get(one.checkId)
-    // A flip of a check is processed before its due incident.
+    // A due incident waits while its check has an unprocessed flip.
     return check && (one.flip || !check.hasFlip) ? [{ ...one, check, policy: policyOf(check) }] : []
   })
 
   const checksWith = (matches: (policy: StoredPolicy) => boolean) =>
     found.filter(({ policy }) => policy && matches(policy)).map(({ checkId }) => checkId)
-  const counting = checksWith(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
-  const watching = checksWith(({ plan }) => plan.flapping !== null)
-  const opening = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
+  const withCounts = checksWith(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
+  const withFlapping = checksWith(({ plan }) => plan.flapping !== null)
+  const newlyDown = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
   const suppressionsOf = await loadSuppressions(tx, found, nowMicros())
-  // Needed also after direct notifications, because a window or parent since then makes the implicit policy apply.
-  const notified = found.flatMap(({ incident, policy, check }) => {
-    const isImplicit = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
-    return incident && (policy || isImplicit || !incident.isDirect) ? [incident.id] : []
+  // An incident with direct notifications needs them too, if a policy, a parent or a maintenance window applies by now.
+  const incidentIds = found.flatMap(({ incident, policy, check }) => {
+    const hasImplicitPolicy = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
+    return incident && (policy || hasImplicitPolicy || !incident.isDirect) ? [incident.id] : []
   })
-  const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
-  const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
-  const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
-  // Pending notifications are locked first, because they may become notifications. Recoveries of a digest do not depend on
-  // the current policy.
+  const previous = new Map((await newestIncidents(tx, newlyDown)).map(({ checkId, id }) => [checkId, id]))
+  const recentResults = Map.groupBy(await recentResultsOf(tx, withCounts), ({ checkId }) => checkId)
+  const flips = Map.groupBy(await flipTimes(tx, withFlapping, flappingSince(found)), ({ checkId }) => checkId)
+  // Pending notifications are locked first, because they may become notifications. Digests are loaded even if the policy
+  // no longer groups, because the recovery of an outage is sent like the outage.
   const notifications = Map.groupBy(
     [
-      ...(await lockPendingNotifications(tx, notified)),
-      ...(await lockNotifications(tx, notified)),
-      ...(await digestsOf(tx, notified)),
+      ...(await lockPendingNotifications(tx, incidentIds)),
+      ...(await lockNotifications(tx, incidentIds)),
+      ...(await digestsOf(tx, incidentIds)),
     ],
     ({ incidentId }) => incidentId,
   )
-  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
-  const openings = await groupOpenings(tx, [
-    ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
+  const groupingPolicies = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
+  const groupDelayEnds = await groupDelayEndsOf(tx, [
+    ...new Map(groupingPolicies.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
   ])
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
-  const suppressionOfRow = await loadParents(tx, children, nowMicros())
+  const parentSuppressionOf = await loadParents(tx, children, nowMicros())
   const integrationsOf = await loadIntegrations(tx, found, notifications, reading)
 
   return found.map(({ check, policy, ...one }) => {
-    const { gates, isInWindow } = suppressionsOf(check.id)
-    const parent = suppressionOfRow(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
+    const { suppressions, isInWindow } = suppressionsOf(check.id)
+    const parent = parentSuppressionOf(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
     return {
       ...one,
       facts: {
@@ -98,12 +104,12 @@ export async function loadFacts(
           policy ??
           (rules.get(check.id)?.hasParents || isInWindow || isImplicit(one.incident) ? IMPLICIT_POLICY : null),
         severity: rules.get(check.id)?.severity ?? 'critical',
-        finishes: finishes.get(check.id) ?? [],
+        recentResults: recentResults.get(check.id) ?? [],
         integrations: integrationsOf(check, policy, one.incident),
         notifications: notifications.get(one.incident?.id ?? '') ?? [],
-        gates: parent.gate ? [...gates, parent.gate] : gates,
+        suppressions: parent.suppression ? [...suppressions, parent.suppression] : suppressions,
         isInCycle: parent.isInCycle,
-        groupOpensAt: openings.get(policy?.id ?? 0) ?? null,
+        groupDelayEndsAt: groupDelayEnds.get(policy?.id ?? 0) ?? null,
         newId: randomUUID(),
         previous: previous.get(check.id) ?? null,
       },
@@ -113,20 +119,27 @@ export async function loadFacts(
 
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
-/** True also if its policy was deleted early, which would otherwise suppress the incident forever. */
+/**
+ * Returns true if the implicit policy applies when no other does. It also applies if the policy was deleted before its
+ * conditions were met, because such an incident would stay suppressed forever.
+ */
 function isImplicit(incident: Incident | null): boolean {
   return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
 }
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 
-function oldestWatched(found: readonly Found[]): number {
-  const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
+/** Returns the earliest instant from which a flapping rule counts flips. */
+function flappingSince(found: readonly Found[]): number {
+  const longestPeriod = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
   const earliest = Math.min(nowMicros(), ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
-  return earliest - microsOfSeconds(longest)
+  return earliest - microsOfSeconds(longestPeriod)
 }
 
-/** Loads integrations of the check, of its policy, and those that were notified before. */
+/**
+ * Loads the integrations of all checks, of their policies, and those that were notified before.
+ * @returns a function that selects the integrations of one check, fastest first
+ */
 async function loadIntegrations(
   tx: Knex,
   found: readonly Found[],
@@ -140,20 +153,20 @@ async function loadIntegrations(
     ),
     ({ checkId }) => checkId,
   )
-  const before = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
+  const notified = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
   const assigned = [...assignments.values()].flat().map(({ integrationId }) => integrationId)
-  const named = found.flatMap(
+  const uuidsOfPlans = found.flatMap(
     ({ policy }) => policy?.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []) ?? [],
   )
-  const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
+  const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...notified])], [...new Set(uuidsOfPlans)])
   const isOverReserve = await loadReserve(tx, loaded)
-  const known = loaded.map((integration) => ({
+  const integrations = loaded.map((integration) => ({
     projectId: integration.projectId,
     ...readIntegration(integration),
     isOverReserve: isOverReserve(integration),
   }))
-  const byId = new Map(known.map((integration) => [integration.id, integration]))
-  const order = new Map(known.map(({ id }, index) => [id, index]))
+  const byId = new Map(integrations.map((integration) => [integration.id, integration]))
+  const order = new Map(integrations.map(({ id }, index) => [id, index]))
 
   return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactIntegration[] => {
     const assignedIds = new Set((assignments.get(check.id) ?? []).map(({ integrationId }) => integrationId))
@@ -163,7 +176,7 @@ async function loadIntegrations(
     ])
     if (policy) {
       const uuids = new Set(policy.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []))
-      for (const integration of uuids.size > 0 ? known : []) if (uuids.has(integration.uuid)) ids.add(integration.id)
+      for (const { id, uuid } of uuids.size > 0 ? integrations : []) if (uuids.has(uuid)) ids.add(id)
     }
     return [...ids]
       .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))

@@ -10,18 +10,25 @@ import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { limitOfRepeats, monthlyMeterOf, monthStart } from '#shared/monitoring/notifications/limits.ts'
 import { monthlyUsage } from '#shared/monitoring/notifications/monthly-store.ts'
 import { nodesOf } from '#shared/monitoring/rules/parent-store.ts'
-import { type Held, relativesOf, suppressedByParents } from '#shared/monitoring/rules/parent-suppression.ts'
+import {
+  type ParentSuppression,
+  relativesOf,
+  suppressedByParents,
+} from '#shared/monitoring/rules/parent-suppression.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { runYielding } from '#shared/platform/process/time-slices.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
-/** See docs/spec/alerting.md#dependencies. `children` are checks with parents. */
+/**
+ * Loads the parents of checks with dependencies (docs/spec/alerting.md#dependencies).
+ * @returns a function that decides if a parent suppresses the incident of a check
+ */
 export async function loadParents(
   tx: Knex,
   children: readonly AlertedCheck[],
   now: Micros,
-): Promise<(check: AlertedCheck, incident: Incident | null, downAt: Micros) => Held> {
+): Promise<(check: AlertedCheck, incident: Incident | null, downAt: Micros) => ParentSuppression> {
   const projectIds = [...new Set(children.map(({ projectId }) => projectId))]
   const nodes = projectIds.length === 0 ? [] : await nodesOf(tx, projectIds, now)
   const relatives = new Map(
@@ -60,36 +67,37 @@ interface Requested {
   incident: Incident | null
 }
 
-interface Suppressions {
-  gates: Suppression[]
+interface CheckSuppressions {
+  suppressions: Suppression[]
+  /** a maintenance window of the check is active now */
   isInWindow: boolean
 }
 
-const NO_SUPPRESSIONS: Suppressions = { gates: [], isInWindow: false }
+const NOT_SUPPRESSED: CheckSuppressions = { suppressions: [], isInWindow: false }
 
-/** See docs/spec/alerting.md#suppression. */
+/** Loads maintenance windows and coverage gaps since the last evaluation (docs/spec/alerting.md#suppression). */
 export async function loadSuppressions(
   tx: Knex,
   requested: readonly Requested[],
   now: Micros,
-): Promise<(checkId: number) => Suppressions> {
+): Promise<(checkId: number) => CheckSuppressions> {
   const projectIds = [...new Set(requested.map(({ check }) => check.projectId))]
   const windows = Map.groupBy(await windowsOf(tx, projectIds), ({ projectId }) => projectId)
   const since = (incident: Incident | null) => incident?.evaluatedAt ?? now
   const gaps = await gapsSince(tx, Math.min(now, ...requested.map(({ incident }) => since(incident))))
   const checkIds = requested.map(({ check }) => check.id)
   const listeners = gaps.length === 0 ? new Map() : await listenersOf(tx, checkIds)
-  const gates = new Map<number, Suppressions>()
+  const byCheck = new Map<number, CheckSuppressions>()
   for (const { check, incident } of requested) {
     const tagged = { uuid: check.uuid, tags: splitTags(check.tags) }
     const ofProject = windows.get(check.projectId) ?? []
     const maintenance = await runYielding(maintenanceSuppressions(ofProject, tagged, { since: since(incident), now }))
-    gates.set(check.id, {
-      gates: [...outageSuppressions(gaps, listeners.get(check.id) ?? 'http'), ...maintenance],
+    byCheck.set(check.id, {
+      suppressions: [...outageSuppressions(gaps, listeners.get(check.id) ?? 'http'), ...maintenance],
       isInWindow: maintenance.some(({ until }) => until !== null && until > now),
     })
   }
-  return (checkId) => gates.get(checkId) ?? NO_SUPPRESSIONS
+  return (checkId) => byCheck.get(checkId) ?? NOT_SUPPRESSED
 }
 
 export type ReadIntegration = (integration: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>

@@ -60,7 +60,7 @@ export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Pro
       deps,
       openTogether(
         cases.map((one) => {
-          const facts = isFlood || share === 'changes' ? withoutOpening(one.facts, now) : one.facts
+          const facts = isFlood || share === 'changes' ? extendGroupDelay(one.facts, now) : one.facts
           return { one, result: decideSafely(deps, { ...one, facts }, now) }
         }),
       ),
@@ -133,11 +133,11 @@ function openTogether(outcomes: readonly Outcome[]): Outcome[] {
   return [...outcomes]
 }
 
-/** The next run must see all outages of a flood, so the grouping delay is extended. */
-function withoutOpening(facts: Facts, now: Micros): Facts {
-  const at = facts.groupOpensAt
-  const waits = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
-  return waits ? { ...facts, groupOpensAt: now + 1 } : facts
+/** Extends a grouping delay that has ended, because the next run must see all outages of a flood. */
+function extendGroupDelay(facts: Facts, now: Micros): Facts {
+  const at = facts.groupDelayEndsAt
+  const isExtended = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
+  return isExtended ? { ...facts, groupDelayEndsAt: now + 1 } : facts
 }
 
 function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullable<Decided['decision']>): void {

@@ -19,7 +19,7 @@ export interface DueBundle extends Gathering {
 
 const RECOVERIES_EVERY = '5 minutes'
 
-const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
+const GROUP_DELAY_ENDS_COLUMNS = columns<{ id: number; at: Micros | null }>({
   id: 't.id',
   at: microsOf(`least(
        (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
@@ -27,15 +27,20 @@ const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
        (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`),
 })
 
-export async function groupOpenings(
+/**
+ * Returns by policy the earlier of two instants: the end of the grouping delay of its waiting incidents, and the opening
+ * of its unsent digest. Omits policies without either. `within` is the delay in seconds.
+ */
+export async function groupDelayEndsOf(
   tx: Knex,
   policies: readonly { id: number; within: number }[],
 ): Promise<Map<number, Micros>> {
   if (policies.length === 0) return new Map()
-  const rows = await query(tx, typed`SELECT ${OPENINGS_COLUMNS} FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`, [
-    policies.map(({ id }) => id),
-    policies.map(({ within }) => within),
-  ])
+  const rows = await query(
+    tx,
+    typed`SELECT ${GROUP_DELAY_ENDS_COLUMNS} FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
+    [policies.map(({ id }) => id), policies.map(({ within }) => within)],
+  )
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
 

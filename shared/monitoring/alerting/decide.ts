@@ -107,8 +107,8 @@ function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
 
 function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const { policy } = facts
-  const gates = suppressionsOf(draft, facts, now)
-  if (draft.alertAt !== null) draft.alertAt += standstill(draft, gates, now)
+  const suppressions = suppressionsOf(draft, facts, now)
+  if (draft.alertAt !== null) draft.alertAt += standstill(draft, suppressions, now)
   const wasAcknowledged = expireAck(draft, now)
   if (policy) adoptPlan(draft, policy, now)
   draft.severity = facts.severity
@@ -122,9 +122,9 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   if (!policy) return idle(draft, now)
 
   const unmet = draft.alertAt === null && draft.upAt === null ? meetConditions(draft, policy.plan, count, now) : null
-  const gate = suppressionAt(suppressionsOf(draft, facts, now), now)
-  if (gate) return hold(draft, facts, gate, now)
-  if (unmet) return suppression(draft, facts, unmet, now)
+  const active = suppressionAt(suppressionsOf(draft, facts, now), now)
+  if (active) return suppressedBy(active, draft, facts, now)
+  if (unmet) return suppressed(draft, facts, unmet, now)
   return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, wasAcknowledged })
 }
 
@@ -148,7 +148,7 @@ function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: M
 function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
   const { failures: need, of } = facts.policy?.plan.when ?? { failures: 1, of: null }
   const { downAt } = draft
-  const counted = countFailures(facts.check, facts.finishes, { need, of, downAt, now })
+  const counted = countFailures(facts.check, facts.recentResults, { need, of, downAt, now })
   // The outage is a failure even if the log no longer contains it.
   return need === 1 ? { ...counted, have: Math.max(1, counted.have), metAt: counted.metAt ?? downAt } : counted
 }
@@ -178,26 +178,29 @@ function meetConditions(
   return null
 }
 
-function hold(draft: Incident, facts: Facts, gate: Suppression, now: Micros): Decided {
+function suppressedBy(active: Suppression, draft: Incident, facts: Facts, now: Micros): Decided {
   const decision: Decision = {
     outcome: 'suppressed',
-    reason: gate.reason,
-    detail: gate.detail ?? {},
-    until: gate.reason === 'RECOVERING' ? null : gate.until,
+    reason: active.reason,
+    detail: active.detail ?? {},
+    until: active.reason === 'RECOVERING' ? null : active.until,
     channels: [],
   }
-  return suppression(draft, facts, { ...decision, until: recheckAt(draft, facts, gate, now) }, now, decision)
+  return suppressed(draft, facts, { ...decision, until: recheckAt(draft, facts, active, now) }, now, decision)
 }
 
-/** An acknowledged incident may recover or settle before the gate ends. */
+/** An acknowledged incident may recover or settle before the suppression ends. */
 function recheckAt(draft: Incident, facts: Facts, { until }: Suppression, now: Micros): Micros {
   const longest = draft.upAt === null ? MAX_SUPPRESSION : RECOVERING_EVERY
   const settledAt = settlesAt(draft, facts) ?? Number.POSITIVE_INFINITY
   return Math.min(until ?? Number.POSITIVE_INFINITY, settledAt, now + longest)
 }
 
-/** Stores the decision only if its `until` differs from the next evaluation. */
-function suppression(
+/**
+ * Sends nothing until `decision.until`. The decision is recorded only if its reason is new or a flip was processed.
+ * @param stored recorded instead, if the incident is evaluated again before the suppression ends
+ */
+function suppressed(
   draft: Incident,
   { flip }: Facts,
   decision: Decision,
@@ -212,7 +215,7 @@ function suppression(
 }
 
 function isPending(reason: Decision['reason']): reason is PendingReason {
-  return reason === 'FAILURES' || reason === 'DOWN_FOR' || SUPPRESSIONS.some((gate) => gate === reason)
+  return reason === 'FAILURES' || reason === 'DOWN_FOR' || SUPPRESSIONS.some((one) => one === reason)
 }
 
 /** Suppresses an incident whose policy was deleted; integrations that were notified still get the recovery. */

@@ -5,7 +5,7 @@ import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import { settingColumns } from '../checks/columns-store.ts'
 import { SCHEDULE_FIELDS } from '../checks/fields.ts'
-import { type FailingCheck, type Finish, MAX_FINISHES } from './failures.ts'
+import { type FailingCheck, MAX_RESULTS, type RunResult } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { AlertNotification } from './incident.ts'
 
@@ -126,20 +126,23 @@ export async function digestsOf(
   )
 }
 
-const FINISHES_COLUMNS = columns<Finish & { checkId: number }>()('t.check_id, newest.at, newest.ok')
+const RESULTS_COLUMNS = columns<RunResult & { checkId: number }>()('t.check_id, newest.at, newest.ok')
 
-/** Oldest first; omits sources that do not count. */
-export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
+/** Returns the newest success and fail pings of each check, oldest first. Omits pings of sources that do not count. */
+export async function recentResultsOf(
+  tx: Knex,
+  checkIds: readonly number[],
+): Promise<(RunResult & { checkId: number })[]> {
   if (checkIds.length === 0) return []
   return await query(
     tx,
-    typed`SELECT ${FINISHES_COLUMNS} FROM unnest(?::bigint[]) AS t(check_id)
+    typed`SELECT ${RESULTS_COLUMNS} FROM unnest(?::bigint[]) AS t(check_id)
      CROSS JOIN LATERAL (
        SELECT n, ${microsOf('at')} AS at, type = 'success' AS ok FROM pings
        WHERE check_id = t.check_id AND type IN ('success', 'fail') AND ignored IS DISTINCT FROM 'source'
        ORDER BY n DESC LIMIT ?) newest
      ORDER BY t.check_id, newest.at, newest.n`,
-    [checkIds, MAX_FINISHES],
+    [checkIds, MAX_RESULTS],
   )
 }
 

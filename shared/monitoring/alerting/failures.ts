@@ -3,14 +3,16 @@ import type { CheckSchedule, CheckState } from '../checks/check.ts'
 import { countedAt } from '../checks/early.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
-export interface Finish {
+/** A success or fail ping. */
+export interface RunResult {
   at: Micros
   ok: boolean
 }
 
-export const MAX_FINISHES = 64
+/** Number of results that are read per check. */
+export const MAX_RESULTS = 64
 
-/** `lastDuration` is that of the finish at `lastPing`. */
+/** `lastDuration` is the run time that ended at `lastPing`. */
 export type FailingCheck = CheckSchedule & Partial<Pick<CheckState, 'lastPing' | 'lastDuration'>>
 
 export interface FailureCount {
@@ -23,19 +25,19 @@ export interface FailureCount {
 }
 
 /**
- * Counts fail pings, and each occurrence after the last finish whose grace is over (docs/spec/alerting.md#policies).
- * A run that overran counts once, unless an occurrence was missed since that finish. `finishes` are oldest first.
+ * Counts fail pings, and each occurrence after the last result whose grace is over (docs/spec/alerting.md#policies).
+ * A run that overran counts once, unless an occurrence was missed since that result. `results` are oldest first.
  */
 export function countFailures(
   check: FailingCheck,
-  finishes: readonly Finish[],
+  results: readonly RunResult[],
   { need, of, downAt, now }: { need: number; of: number | null; downAt: Micros; now: Micros },
 ): FailureCount {
-  const last = finishes.at(-1)
+  const last = results.at(-1)
   const { missed, nextAt } = last ? missesSince(check, sinceOf(check, last), now) : { missed: [], nextAt: null }
   const isOverrun = missed.length === 0 && (last?.ok ?? true) && downAt <= now && downAt > (last?.at ?? 0)
-  const events: Finish[] = [
-    ...finishes,
+  const events: RunResult[] = [
+    ...results,
     ...missed.map((at) => ({ at, ok: false })),
     ...(isOverrun ? [{ at: downAt, ok: false }] : []),
   ]
@@ -51,17 +53,17 @@ export function countFailures(
   }
 }
 
-/** The run of the newest finish was measured only if the check still has its length. */
-function sinceOf(check: FailingCheck, { at }: Finish): Micros {
+/** The run time of the newest result is known only while the check still stores it. */
+function sinceOf(check: FailingCheck, { at }: RunResult): Micros {
   return countedAt(check, { at, duration: check.lastPing === at ? (check.lastDuration ?? null) : null }, nextOccurrence)
 }
 
-/** Returns the missed deadlines after a finish, at most MAX_FINISHES + 1, and the next deadline. */
+/** Returns the missed deadlines after a result, at most MAX_RESULTS + 1, and the next deadline. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []
   let occurrence: Micros | null = since
-  for (let count = 0; count <= MAX_FINISHES; count++) {
+  for (let count = 0; count <= MAX_RESULTS; count++) {
     occurrence =
       check.kind === 'simple'
         ? occurrence + microsOfSeconds(check.timeoutSeconds)

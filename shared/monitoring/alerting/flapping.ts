@@ -29,10 +29,10 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
   draft.evaluatedAt = now
   draft.suppression = 'SETTLING'
   draft.nextAt = settlesAt(draft, facts)
-  const gate = suppressionOf(draft, facts, now)
+  const suppression = suppressionOf(draft, facts, now)
   const integrations: IntegrationDecision[] = []
   const notifications: NewNotification[] = []
-  for (const integration of gate || draft.state === 'acknowledged' ? [] : wantedOf(draft, facts)) {
+  for (const integration of suppression || draft.state === 'acknowledged' ? [] : wantedOf(draft, facts)) {
     const reason = refusalOf(integration, 'down') ?? skipReasonOf(integration, draft, facts, now)
     integrations.push(
       reason
@@ -64,8 +64,8 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
     .map(({ id }) => id)
   const decision: Decision = {
     outcome: isNotified ? 'notified' : 'suppressed',
-    reason: isNotified ? 'FLAPPING' : (gate?.reason ?? 'SETTLING'),
-    detail: isNotified || !gate ? { changes: facts.recentFlips.length } : (gate.detail ?? {}),
+    reason: isNotified ? 'FLAPPING' : (suppression?.reason ?? 'SETTLING'),
+    detail: isNotified || !suppression ? { changes: facts.recentFlips.length } : (suppression.detail ?? {}),
     until: draft.nextAt,
     channels: integrations,
   }
@@ -73,9 +73,9 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
 }
 
 /** COVERAGE_GAP never delays the first notification. */
-function suppressionOf({ firstStep }: Incident, { gates }: Facts, now: Micros): Suppression | null {
+function suppressionOf({ firstStep }: Incident, { suppressions }: Facts, now: Micros): Suppression | null {
   return suppressionAt(
-    gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || firstStep !== null),
+    suppressions.filter(({ reason }) => reason !== 'COVERAGE_GAP' || firstStep !== null),
     now,
   )
 }

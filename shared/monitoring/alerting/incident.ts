@@ -1,7 +1,7 @@
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { FlipReason } from '../notifications/notification.ts'
-import type { FailingCheck, Finish } from './failures.ts'
+import type { FailingCheck, RunResult } from './failures.ts'
 import type { Plan, Severity } from './policy.ts'
 
 export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
@@ -130,16 +130,16 @@ export interface Facts {
   /** null: direct notification */
   policy: { id: number | null; version: number; plan: Plan } | null
   severity: Severity
-  /** oldest first; only for policies that need more than one failure or success */
-  finishes: readonly Finish[]
+  /** newest success and fail pings, oldest first; only for policies that need more than one failure or success */
+  recentResults: readonly RunResult[]
   integrations: readonly FactIntegration[]
   notifications: readonly AlertNotification[]
-  /** external suppressions, including those that ended since the last evaluation */
-  gates: readonly Suppression[]
+  /** maintenance, coverage gaps and parents, including suppressions that ended since the last evaluation */
+  suppressions: readonly Suppression[]
   /** true if a parent would suppress the check, but its parents form a cycle */
   isInCycle: boolean
   /** when the grouping delay of this policy ends; null if no incident waits */
-  groupOpensAt: Micros | null
+  groupDelayEndsAt: Micros | null
   newId: string
   previous: string | null
 }

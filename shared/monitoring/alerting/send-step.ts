@@ -77,11 +77,16 @@ function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed:
 }
 
 /** Returns null if the first notification need not wait for other checks. */
-function groupingDelay(draft: Incident, { policy, groupOpensAt }: Facts, current: PlanNow, now: Micros): Micros | null {
+function groupingDelay(
+  draft: Incident,
+  { policy, groupDelayEndsAt }: Facts,
+  current: PlanNow,
+  now: Micros,
+): Micros | null {
   const within = policy?.plan.group.within ?? 0
   if (within === 0 || draft.firstStep !== null || current.due.length === 0 || policy?.id == null) return null
-  const opensAt = groupOpensAt ?? (draft.alertAt ?? now) + microsOfSeconds(within)
-  return opensAt > now ? opensAt : null
+  const endsAt = groupDelayEndsAt ?? (draft.alertAt ?? now) + microsOfSeconds(within)
+  return endsAt > now ? endsAt : null
 }
 
 function wait(
@@ -105,8 +110,8 @@ interface StepContext {
   suppressedBy: string | null
 }
 
-function suppressedByName({ gates }: Facts, reason: PendingReason | null): string | null {
-  const ended = gates.filter((gate) => gate.reason === reason && gate.until !== null)
+function suppressedByName({ suppressions }: Facts, reason: PendingReason | null): string | null {
+  const ended = suppressions.filter((one) => one.reason === reason && one.until !== null)
   return ended.sort((a, b) => (b.until ?? 0) - (a.until ?? 0))[0]?.detail?.name ?? null
 }
 

@@ -7,7 +7,7 @@ import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './inc
 const LATE_AFTER: Micros = microsOfSeconds(60)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
-/** Includes suppressions of the incident state. COVERAGE_GAP never delays the first notification. */
+/** Adds suppressions that follow from the incident's state. COVERAGE_GAP never delays the first notification. */
 export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
   const fromState: Suppression[] = []
   if (incident.ack) fromState.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })
@@ -16,24 +16,27 @@ export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): S
   }
   const settledAt = settlesAt(incident, facts)
   if (settledAt !== null) fromState.push({ reason: 'SETTLING', since: lastFlipOf(incident, facts), until: settledAt })
-  return [...fromState, ...facts.gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null)]
+  return [
+    ...fromState,
+    ...facts.suppressions.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null),
+  ]
 }
 
-/** Includes windows that ended since the instant. Yields after each window. */
+/** Includes windows that ended since `since`. Yields after each window. */
 export function* maintenanceSuppressions(
   windows: readonly Window[],
   check: { uuid: string; tags: readonly string[] },
   { since, now }: { since: Micros; now: Micros },
 ): Generator<undefined, Suppression[]> {
-  const gates: Suppression[] = []
+  const suppressions: Suppression[] = []
   for (const window of windows) {
     if (!isAbout(window, check)) continue
     const detail = { window: window.uuid, name: window.name }
     for (const { from, until } of timesOf(window, since, now + 1))
-      gates.push({ reason: 'MAINTENANCE', since: from, until, detail })
+      suppressions.push({ reason: 'MAINTENANCE', since: from, until, detail })
     yield
   }
-  return gates
+  return suppressions
 }
 
 /** In gaps of kind `detection` no ping was lost, so they suppress nothing. */
@@ -54,31 +57,32 @@ function lastFlipOf(incident: Incident, facts: Facts): Micros {
   return Math.max(incident.downAt, incident.upAt ?? 0, ...facts.recentFlips)
 }
 
-export function suppressionAt(gates: readonly Suppression[], now: Micros): Suppression | null {
-  const active = gates.filter(({ since, until }) => since <= now && (until === null || now < until))
+/** Returns the active suppression whose reason ranks first in SUPPRESSIONS; of several, the one with the latest end. */
+export function suppressionAt(suppressions: readonly Suppression[], now: Micros): Suppression | null {
+  const active = suppressions.filter(({ since, until }) => since <= now && (until === null || now < until))
   for (const reason of SUPPRESSIONS) {
-    const found = active.filter((gate) => gate.reason === reason)
+    const found = active.filter((one) => one.reason === reason)
     const last = found.sort((a, b) => (b.until ?? Number.MAX_SAFE_INTEGER) - (a.until ?? Number.MAX_SAFE_INTEGER))[0]
     if (last) return last
   }
   return null
 }
 
-/** The clock stops while suppressed, or while no evaluation was made. */
-export function standstill(incident: Incident, gates: readonly Suppression[], now: Micros): Micros {
+/** Returns the time since the last evaluation in which the plan's clock stopped: suppressed, or evaluated late. */
+export function standstill(incident: Incident, suppressions: readonly Suppression[], now: Micros): Micros {
   const from = incident.evaluatedAt
   if (from === null || now <= from) return 0
-  const intervals = gates.map(({ since, until }): [Micros, Micros] => [since, until ?? now])
-  if (isForgotten(incident, gates)) intervals.push([from, now])
+  const intervals = suppressions.map(({ since, until }): [Micros, Micros] => [since, until ?? now])
+  if (isForgotten(incident, suppressions)) intervals.push([from, now])
   const { nextAt } = incident
   if (nextAt !== null && now - nextAt > LATE_AFTER) intervals.push([nextAt, now])
   return covered(intervals, from, now)
 }
 
 /** A suppression may vanish without a trace, for example if its window is deleted. It then counts until now. */
-function isForgotten({ suppression }: Incident, gates: readonly Suppression[]): boolean {
+function isForgotten({ suppression }: Incident, suppressions: readonly Suppression[]): boolean {
   const isSuppression = SUPPRESSIONS.some((reason) => reason === suppression)
-  return isSuppression && !gates.some(({ reason }) => reason === suppression)
+  return isSuppression && !suppressions.some(({ reason }) => reason === suppression)
 }
 
 function covered(intervals: [Micros, Micros][], from: Micros, until: Micros): Micros {

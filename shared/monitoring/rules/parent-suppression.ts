@@ -16,12 +16,12 @@ export interface TimedNode extends Node {
   upAt: Micros | null
 }
 
-export interface Held {
-  gate: Suppression | null
+export interface ParentSuppression {
+  suppression: Suppression | null
   isInCycle: boolean
 }
 
-const NONE: Held = { gate: null, isInCycle: false }
+const NONE: ParentSuppression = { suppression: null, isInCycle: false }
 
 export interface Relatives {
   graph: Graph
@@ -38,23 +38,23 @@ export function suppressedByParents(
   incident: Incident | null,
   { graph, byUuid }: Relatives,
   { downAt, now }: { downAt: Micros; now: Micros },
-): Held {
+): ParentSuppression {
   const node = byUuid.get(check.uuid)
   if (!node || node.parents.length === 0) return NONE
   const hold = holdOf(node, graph)
-  if (hold.kind === 'cycle') return { gate: null, isInCycle: true }
+  if (hold.kind === 'cycle') return { suppression: null, isInCycle: true }
   if (hold.kind === 'down') {
     const detail = { check: hold.root.uuid, name: hold.root.name || hold.root.uuid }
     const since = byUuid.get(hold.root.uuid)?.downAt ?? downAt
-    return { gate: { reason: 'PARENT_DOWN', since, until: null, detail }, isInCycle: false }
+    return { suppression: { reason: 'PARENT_DOWN', since, until: null, detail }, isInCycle: false }
   }
   if (hold.kind === 'late') {
     const until = Math.min(downAt + MAX_PARENT_WAIT, now + RECHECK_AFTER)
     const detail = { check: hold.parent.uuid, name: hold.parent.name || hold.parent.uuid }
-    return { gate: { reason: 'PARENT_LATE', since: downAt, until, detail }, isInCycle: false }
+    return { suppression: { reason: 'PARENT_LATE', since: downAt, until, detail }, isInCycle: false }
   }
   const parents = parentsOf(node, graph).flatMap(({ uuid }) => byUuid.get(uuid) ?? [])
-  return { gate: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
+  return { suppression: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
 }
 
 function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null {

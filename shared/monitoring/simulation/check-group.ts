@@ -9,7 +9,7 @@ export interface Outage {
 
 /** Outages within one grouping delay (docs/spec/alerting.md#policies). */
 interface Gathering {
-  opensAt: Micros
+  delayEndsAt: Micros
   outages: readonly Outage[]
 }
 
@@ -26,9 +26,9 @@ export class CheckGroup {
       .sort((a, b) => a.from - b.from)
   }
 
-  opensAt(at: Micros): Micros | null {
-    const opensAt = this.#gathering(at).opensAt
-    return opensAt > at ? opensAt : null
+  delayEndsAt(at: Micros): Micros | null {
+    const delayEndsAt = this.#gathering(at).delayEndsAt
+    return delayEndsAt > at ? delayEndsAt : null
   }
 
   sizeAt(alertAt: Micros, now: Micros): number | null {
@@ -45,18 +45,18 @@ export class CheckGroup {
 
   #gathering(at: Micros): Gathering {
     const within = microsOfSeconds(this.#group.within)
-    let opensAt = Number.NEGATIVE_INFINITY
+    let delayEndsAt = Number.NEGATIVE_INFINITY
     let begun = Number.NEGATIVE_INFINITY
     for (const { from } of this.#outages) {
       if (from > at) break
-      if (from <= opensAt) continue
+      if (from <= delayEndsAt) continue
       begun = from
-      opensAt = from + within
+      delayEndsAt = from + within
     }
-    if (at > opensAt) {
+    if (at > delayEndsAt) {
       begun = at
-      opensAt = at + within
+      delayEndsAt = at + within
     }
-    return { opensAt, outages: this.#outages.filter(({ from }) => from >= begun && from <= opensAt) }
+    return { delayEndsAt, outages: this.#outages.filter(({ from }) => from >= begun && from <= delayEndsAt) }
   }
 }

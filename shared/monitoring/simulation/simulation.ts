@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { decide } from '../alerting/decide.ts'
 import { GATHERED_SECONDS, inDigest } from '../alerting/digest.ts'
-import { MAX_FINISHES } from '../alerting/failures.ts'
+import { MAX_RESULTS } from '../alerting/failures.ts'
 import type {
   AlertNotification,
   Decided,
@@ -159,12 +159,12 @@ export class Simulation {
         recentFlips: this.#flips,
         policy,
         severity,
-        finishes: this.#truth.finishes.slice(-MAX_FINISHES),
+        recentResults: this.#truth.results.slice(-MAX_RESULTS),
         integrations,
         notifications: this.#notifications,
-        gates: [...outages, ...maintenance, ...(above?.gate ? [above.gate] : [])],
+        suppressions: [...outages, ...maintenance, ...(above?.suppression ? [above.suppression] : [])],
         isInCycle: above?.isInCycle ?? false,
-        groupOpensAt: policy?.plan.group.within ? this.#crowd.opensAt(incident?.alertAt ?? now) : null,
+        groupDelayEndsAt: policy?.plan.group.within ? this.#crowd.delayEndsAt(incident?.alertAt ?? now) : null,
         newId: this.#newId(),
         previous: this.#last,
       },

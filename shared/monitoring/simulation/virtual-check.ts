@@ -1,5 +1,5 @@
 import type { Micros } from '../../time.ts'
-import type { Finish } from '../alerting/failures.ts'
+import type { RunResult } from '../alerting/failures.ts'
 import { type Evaluation, evaluateAbsence } from '../availability/evaluate-absence.ts'
 import type { Gap, Listener } from '../availability/unavailable.ts'
 import { applySignal, type CheckMachine, pause, resume, type StatusChange, sweep } from '../checks/state-machine.ts'
@@ -45,7 +45,7 @@ const NOTHING: Happening = { flip: null, isFailedAgain: false, extended: null }
 /** Uses the functions of production. */
 export class VirtualCheck {
   readonly check: CheckMachine
-  readonly finishes: Finish[] = []
+  readonly results: RunResult[] = []
   readonly #truth: Truth
   readonly #lengths: Micros[] = []
   #listener: Listener = 'http'
@@ -96,7 +96,7 @@ export class VirtualCheck {
     if (ruleState) this.#noteLengths(ruleState)
     this.#listener = signal.listener
     if (uncounted) return NOTHING
-    if (type === 'success' || type === 'fail') this.finishes.push({ at: signal.at, ok: type === 'success' })
+    if (type === 'success' || type === 'fail') this.results.push({ at: signal.at, ok: type === 'success' })
     if (flip) return { ...NOTHING, flip: { at: signal.at, change: flip } }
     return type === 'fail' ? { ...NOTHING, isFailedAgain: true } : NOTHING
   }
@@ -105,7 +105,7 @@ export class VirtualCheck {
     this.check.status = change.to
     if (change.to === 'up' || change.reason === 'fail') {
       this.check.lastPing = at
-      this.finishes.push({ at, ok: change.to === 'up' })
+      this.results.push({ at, ok: change.to === 'up' })
     }
     return { ...NOTHING, flip: { at, change } }
   }

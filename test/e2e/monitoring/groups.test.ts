@@ -1,6 +1,6 @@
 import test from 'ava'
 import { alertsReevaluate, notificationDue } from '#shared/contracts/worker-messages.ts'
-import { finishesOf } from '#shared/monitoring/alerting/fact-store.ts'
+import { recentResultsOf } from '#shared/monitoring/alerting/fact-store.ts'
 import { findIntegration } from '#shared/monitoring/integrations/store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { query } from '#shared/platform/database/sql.ts'
@@ -139,9 +139,9 @@ test('failures of uncounted sources do not count for a policy', async (t) => {
     [{ type: 'fail' }, { type: 'fail' }, { type: 'fail' }, { type: 'success' }],
     'the log contains all pings',
   )
-  const finishes = await finishesOf(db, [Number(id)])
+  const results = await recentResultsOf(db, [Number(id)])
   t.deepEqual(
-    finishes.map(({ ok }) => ok),
+    results.map(({ ok }) => ok),
     [true, false],
   )
   await ping(uuid, '/fail?source=web1')

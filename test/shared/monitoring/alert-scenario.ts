@@ -20,7 +20,7 @@ export interface ScenarioOptions {
   channels?: readonly Partial<FactIntegration>[]
   /** default: delivered */
   outcome?: (integrationId: number, at: number) => AlertNotification['state']
-  gates?: (now: number) => readonly Suppression[]
+  suppressions?: (now: number) => readonly Suppression[]
   /** delay of an evaluation, microseconds */
   late?: () => number
   /** number of crashes before a commit, and if there is one after it */
@@ -47,7 +47,7 @@ export class Scenario {
   now = START
   status: 'new' | 'up' | 'down' | 'paused' = 'up'
   policy: Facts['policy']
-  readonly finishes: { at: number; ok: boolean }[] = []
+  readonly results: { at: number; ok: boolean }[] = []
   readonly #options: ScenarioOptions
   readonly #integrations: FactIntegration[]
   readonly #flips: number[] = []
@@ -71,7 +71,7 @@ export class Scenario {
   flip(to: 'up' | 'down', seconds: number): this {
     this.until(seconds)
     this.status = to
-    this.finishes.push({ at: this.now, ok: to === 'up' })
+    this.results.push({ at: this.now, ok: to === 'up' })
     this.#flips.push(this.now)
     this.evaluate({ id: this.#flips.length, at: this.now, to, reason: to === 'down' ? 'fail' : '' })
     return this
@@ -134,12 +134,12 @@ export class Scenario {
       recentFlips: [...this.#flips],
       policy: this.policy,
       severity: this.#options.severity ?? 'critical',
-      finishes: this.finishes.slice(-64),
+      recentResults: this.results.slice(-64),
       integrations: this.#integrations,
       notifications: this.notifications.filter((notification) => notification.incidentId === incident?.id),
-      gates: this.#options.gates?.(this.now) ?? [],
+      suppressions: this.#options.suppressions?.(this.now) ?? [],
       isInCycle: false,
-      groupOpensAt: null,
+      groupDelayEndsAt: null,
       newId: uuidOf(1000 + this.incidents.length),
       previous: this.incidents.at(-1)?.id ?? null,
     }

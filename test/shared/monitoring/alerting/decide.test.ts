@@ -68,7 +68,7 @@ test('a maintenance window delays an hourly repeat by its length', (t) => {
   const window = { reason: 'MAINTENANCE', since: START + 1800 * SECOND, until: START + 9000 * SECOND } as const
   const scenario = new Scenario({
     plan: { steps: [step(0, { repeat: { every: 3600, times: null } })] },
-    gates: () => [window],
+    suppressions: () => [window],
   })
   scenario.flip('down', 0).until(10_800)
   t.deepEqual(scenario.sent, ['0:1:first', '10800:1:repeat'])
@@ -79,8 +79,8 @@ test('a suppressed notification names the window or parent that delayed it', (t)
     ['MAINTENANCE', 'WINDOW_ENDED'],
     ['PARENT_DOWN', 'PARENT_UP'],
   ] as const) {
-    const gate = { reason, since: START, until: START + 300 * SECOND, detail: { name: 'Patch night' } }
-    const scenario = new Scenario({ gates: () => [gate] }).flip('down', 60).until(400)
+    const suppression = { reason, since: START, until: START + 300 * SECOND, detail: { name: 'Patch night' } }
+    const scenario = new Scenario({ suppressions: () => [suppression] }).flip('down', 60).until(400)
     t.deepEqual(scenario.sent, ['300:1:first'])
     t.like(scenario.decisions.at(-1), { outcome: 'notified', reason: notified, detail: { name: 'Patch night' } })
   }
@@ -108,7 +108,7 @@ test('a late evaluation stops the clock of the plan', (t) => {
 
 test('waits for the failures, time down and successes of the policy', (t) => {
   const scenario = new Scenario({ plan: { when: { ...when, failures: 2, down_for: 100 } } })
-  scenario.finishes.push({ at: START - 60 * SECOND, ok: true })
+  scenario.results.push({ at: START - 60 * SECOND, ok: true })
   scenario.flip('down', 0).until(119)
   t.deepEqual(scenario.sent, [])
   t.like(scenario.decisions[0], { outcome: 'suppressed', reason: 'FAILURES', detail: { have: 1, need: 2 } })
@@ -122,7 +122,7 @@ test('waits for the failures, time down and successes of the policy', (t) => {
   twice.flip('down', 0).flip('up', 60).until(100)
   t.deepEqual(twice.sent, ['0:1:first'])
   t.is(twice.decisions.at(-1)?.reason, 'RECOVERING')
-  twice.finishes.push({ at: START + 105 * SECOND, ok: true })
+  twice.results.push({ at: START + 105 * SECOND, ok: true })
   twice.until(200)
   t.deepEqual(twice.sent, ['0:1:first', '110:1:recovery'])
 })
@@ -194,7 +194,7 @@ test('an acknowledged incident that flaps ends with one recovery', (t) => {
     .ack()
     .flip('up', 60)
     .until(100)
-  slow.finishes.push({ at: START + 105 * SECOND, ok: true })
+  slow.results.push({ at: START + 105 * SECOND, ok: true })
   t.deepEqual(slow.until(200).sent, ['0:1:first', '110:1:recovery'], 'the second success ends it')
 })
 
@@ -241,8 +241,8 @@ test('suppressions, hours and severity apply to the flapping message', (t) => {
   const down = (options: ConstructorParameters<typeof Scenario>[0]) =>
     new Scenario(options).flip('down', 0).flip('up', 60).flip('down', 120)
   for (const reason of ['MAINTENANCE', 'PARENT_DOWN'] as const) {
-    const gate = { reason, since: START, until: START + 600 * SECOND, detail: { name: 'Patch night' } }
-    const suppressed = down({ plan: { flapping }, gates: () => [gate] })
+    const suppression = { reason, since: START, until: START + 600 * SECOND, detail: { name: 'Patch night' } }
+    const suppressed = down({ plan: { flapping }, suppressions: () => [suppression] })
     t.deepEqual(suppressed.sent, [])
     t.like(suppressed.decisions.at(-1), { outcome: 'suppressed', reason, detail: { name: 'Patch night' } })
     suppressed.until(5000)
@@ -280,20 +280,20 @@ test('a pause notifies only integrations that keep a record', (t) => {
 })
 
 test('a suppression delays the whole incident and is evaluated again within 10 minutes', (t) => {
-  let gates = [
+  let suppressions = [
     { reason: 'PARENT_LATE', since: START, until: null },
     { reason: 'PARENT_DOWN', since: START, until: null, detail: { name: 'router' } },
     { reason: 'COVERAGE_GAP', since: START, until: null },
   ] as const
-  const scenario = new Scenario({ gates: () => gates })
+  const scenario = new Scenario({ suppressions: () => suppressions })
   scenario.flip('down', 1).until(1000)
   t.deepEqual(scenario.sent, [])
   t.like(scenario.decisions, [{ outcome: 'suppressed', reason: 'PARENT_DOWN', detail: { name: 'router' } }])
   t.is(scenario.decisions.length, 1, 'a suppression is stored once')
   t.true((scenario.incident?.nextAt ?? 0) <= scenario.now + 600 * SECOND)
-  gates = [] as unknown as typeof gates
+  suppressions = [] as unknown as typeof suppressions
   scenario.until(1300)
   t.is(scenario.messages.map(({ reason }) => reason).join(), 'PARENT_UP')
-  const outage = new Scenario({ gates: () => [{ reason: 'COVERAGE_GAP', since: START, until: null }] })
+  const outage = new Scenario({ suppressions: () => [{ reason: 'COVERAGE_GAP', since: START, until: null }] })
   t.deepEqual(outage.flip('down', 5).sent, ['5:1:first'], 'a gap never delays the first message')
 })

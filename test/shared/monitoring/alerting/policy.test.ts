@@ -24,8 +24,8 @@ test('counts missed occurrences of a cron schedule and one overrun as failures',
   const minutes = (n: number) => START + n * 60 * SECOND
   const ok = (n: number) => ({ at: minutes(n), ok: true })
   const fail = (n: number) => ({ at: minutes(n), ok: false })
-  const count = (finishes: Parameters<typeof countFailures>[1], now: number, rule = {}) =>
-    countFailures(hourly, finishes, { need: 2, of: null, downAt: minutes(65), now: minutes(now), ...rule })
+  const count = (results: Parameters<typeof countFailures>[1], now: number, rule = {}) =>
+    countFailures(hourly, results, { need: 2, of: null, downAt: minutes(65), now: minutes(now), ...rule })
   t.deepEqual(count([ok(2)], 66), { have: 1, metAt: null, nextAt: minutes(125), successes: 0 })
   t.deepEqual(count([ok(2)], 125), { have: 2, metAt: minutes(125), nextAt: minutes(185), successes: 0 })
   t.like(count([ok(2), fail(62)], 70), { have: 1, nextAt: minutes(125) }, 'the fail ping was the finish of that hour')

@@ -91,12 +91,12 @@ test('7: crashes before or after commits cause no duplicates and no missing reco
     const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
     const reason = pick<Suppression['reason'] | null>('MAINTENANCE', 'PARENT_DOWN', 'COVERAGE_GAP', null)
     const since = START + microsOfSeconds(below(3000))
-    const gate = reason && { reason, since, until: since + microsOfSeconds(1 + below(3000)) }
+    const suppression = reason && { reason, since, until: since + microsOfSeconds(1 + below(3000)) }
     const scenario = new Scenario({
       plan: { ...randomPlan(random), when: { failures: 1, of: null, down_for: pick(0, 45), successes: 1 + below(2) } },
       channels: Array(INTEGRATIONS).fill({}),
       outcome: () => pick(...outcomes),
-      gates: () => (gate ? [gate] : []),
+      suppressions: () => (suppression ? [suppression] : []),
       late: () => pick(0, 0, below(30), below(600)) * microsOfSeconds(1),
       crashes: () => ({ before: pick(0, 0, 1, 2), after: below(3) === 0 }),
     })

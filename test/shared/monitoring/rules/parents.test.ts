@@ -70,12 +70,12 @@ test('only a parent that came up since the outage delays its child', (t) => {
   const schedule = { kind: 'simple', timeoutSeconds: 60, graceSeconds: 60, schedule: '', tz: 'UTC' } as const
   const timed = (one: Node, upAt: number | null): TimedNode => ({ ...one, isUp: upAt !== null, downAt: null, upAt })
   const child = timed(node('web', 'down', on('a', 'b')), null)
-  const suppression = { suppression: 'PARENT_DOWN', firstStep: null, downAt: 1000 } as Incident
+  const incident = { suppression: 'PARENT_DOWN', firstStep: null, downAt: 1000 } as Incident
   const suppressionWith = (...parents: TimedNode[]) =>
-    suppressedByParents({ ...schedule, uuid: 'web' }, suppression, relativesOf([child, ...parents]), {
+    suppressedByParents({ ...schedule, uuid: 'web' }, incident, relativesOf([child, ...parents]), {
       downAt: 1000,
       now: 3000,
-    }).gate
+    }).suppression
   const wasPaused = timed(node('b', 'fine'), null)
   t.is(suppressionWith(timed(node('a', 'fine'), 900), wasPaused), null)
   t.like(suppressionWith(timed(node('a', 'fine'), 2000), wasPaused), {
