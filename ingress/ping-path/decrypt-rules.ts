@@ -1,36 +1,35 @@
-import type { SealedPingAuthRules } from '#shared/monitoring/pings/lookup-store.ts'
+import type { FoundCheck, SealedPingAuthRules } from '#shared/monitoring/pings/lookup-store.ts'
 import type { PingAuth, PingAuthRules } from '#shared/monitoring/pings/ping-secret.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { KnownCheck } from './check-cache.ts'
 
-type Found = Omit<KnownCheck, 'rules'> & { rules?: SealedPingAuthRules | null }
-
-/** Decrypts the ping secret of a check once per lookup, not per ping. */
-export function decryptRules({ rules, ...check }: Found, secrets: Pick<Secrets, 'open'>): KnownCheck {
-  return rules ? { ...check, rules: pingAuthOf(rules, secrets) } : check
+/** Decrypts the ping secret of a check once per lookup, not once per ping. */
+export function decryptRules({ rules, ...check }: FoundCheck, secrets: Pick<Secrets, 'open'>): KnownCheck {
+  return rules ? { ...check, rules: decryptPingAuthRules(rules, secrets) } : check
 }
 
-function pingAuthOf(sealed: SealedPingAuthRules, secrets: Pick<Secrets, 'open'>): PingAuthRules {
-  return { by: sealed.by, auth: sealed.mode === null ? null : authOf(sealed, sealed.mode, secrets) }
+function decryptPingAuthRules(sealed: SealedPingAuthRules, secrets: Pick<Secrets, 'open'>): PingAuthRules {
+  const { sourceFrom, mode } = sealed
+  return { sourceFrom, auth: mode === null ? null : decryptPingAuth(sealed, mode, secrets) }
 }
 
-/** A secret that cannot be decrypted matches no ping. It must not fail a lookup that other checks share. */
-function authOf(
+/** A secret that cannot be decrypted becomes null. An error would also fail the other checks of the same lookup. */
+function decryptPingAuth(
   { sealedSecret, sealedPrevious, previousUntil }: SealedPingAuthRules,
   mode: PingAuth['mode'],
   secrets: Pick<Secrets, 'open'>,
 ): PingAuth {
-  const open = (sealed: string | null) => {
+  const decrypt = (sealed: string | null) => {
     try {
       return sealed === null ? null : secrets.open('ping-secret', sealed)
     } catch {
       return null
     }
   }
-  const previous = open(sealedPrevious)
+  const previous = decrypt(sealedPrevious)
   return {
     mode,
-    secret: open(sealedSecret),
+    secret: decrypt(sealedSecret),
     previous: previous !== null && previousUntil !== null ? { secret: previous, until: previousUntil } : null,
   }
 }

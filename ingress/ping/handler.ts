@@ -221,6 +221,7 @@ class Answering {
     }
     const { headers } = request
     const client = this.#clientOf(request)
+    const sourceFrom = check.rules?.sourceFrom
     const ping = {
       checkId: check.checkId,
       kind: target.kind,
@@ -232,7 +233,7 @@ class Answering {
       ua: (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH),
       rid: rid ?? null,
       body,
-      ...(check.rules?.by && { source: sourceOf(check.rules.by, { named: namedSource, headers, client }) }),
+      ...(sourceFrom && { source: sourceOf(sourceFrom, { named: namedSource, headers, client }) }),
     }
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
@@ -283,11 +284,11 @@ class Answering {
 }
 
 function sourceOf(
-  by: NonNullable<PingAuthRules['by']>,
+  from: NonNullable<PingAuthRules['sourceFrom']>,
   { named, headers, client }: { named: string | null; headers: IncomingHttpHeaders; client: Client },
 ): string {
-  if (by === 'address') return sourceName(client.remoteAddr)
-  return sourceName(by === 'query' ? named : joined(headers['x-ping-source']))
+  if (from === 'address') return sourceName(client.remoteAddr)
+  return sourceName(from === 'query' ? named : joined(headers['x-ping-source']))
 }
 
 function joined(header: string | string[] | undefined): string | undefined {

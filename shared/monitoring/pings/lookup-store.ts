@@ -7,12 +7,12 @@ export interface FoundCheck {
   checkId: number
   uuid: string
   projectId: number
-  /** requirements of its rules for pings, with sealed secrets; absent for nearly all checks */
+  /** only for checks whose rules require a ping secret or name a source; null for all others */
   rules?: SealedPingAuthRules | null
 }
 
 export interface SealedPingAuthRules {
-  by: PingAuthRules['by']
+  sourceFrom: PingAuthRules['sourceFrom']
   mode: PingAuth['mode'] | null
   sealedSecret: string | null
   sealedPrevious: string | null
@@ -23,9 +23,9 @@ export const FOUND_CHECK_COLUMNS = columns<FoundCheck>({
   checkId: 'c.id',
   uuid: 'c.uuid',
   projectId: 'c.project_id',
-  // read only if the check requires a secret or certain senders
+  // bit 2: the check has a source rule; bit 8: it has a ping secret
   rules: `CASE WHEN c.rule_bits & 10 <> 0 THEN (
-    SELECT json_build_object('by', r.sources->>'by', 'mode', r.ping_auth->>'mode', 'sealedSecret', s.sealed_secret,
+    SELECT json_build_object('sourceFrom', r.sources->>'by', 'mode', r.ping_auth->>'mode', 'sealedSecret', s.sealed_secret,
              'sealedPrevious', s.sealed_previous, 'previousUntil', ${microsOf('s.previous_until')})
     FROM check_rules r LEFT JOIN check_secrets s ON s.check_id = r.check_id WHERE r.check_id = c.id) END`,
 })

@@ -57,11 +57,11 @@ function isEqual(given: string, right: string): boolean {
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }
 
-/** See docs/spec/alerting.md#sources. */
+/** See docs/spec/alerting.md#sources and docs/spec/alerting.md#ping-secret. */
 export interface PingAuthRules {
-  /** the place of the source name in pings; null if no source is required */
-  by: SourceRule['by'] | null
-  /** null if no secret is required */
+  /** part of a ping that names its source; null without a source rule */
+  sourceFrom: SourceRule['by'] | null
+  /** null if pings need no secret */
   auth: PingAuth | null
 }
 
