@@ -10,29 +10,23 @@ import type { Access } from '../../route.ts'
 /** Maximum length of a key; longer values are not looked up. */
 const MAX_KEY = 200
 
-/** Access for holders of a consumer key, limited by the lookups of an address. */
-export const consumer: Access<{ consumer: ReceivableScope }> = {
+/**
+ * Requires a consumer key: the `x-api-key` with which an organisation uses its securitisation evidence. The requests of
+ * an address are limited, and idempotency keys belong to the organisation.
+ */
+export const consumerKeyAccess: Access<{ caller: ReceivableScope }> = {
   security: ['consumerKey'],
   async admit(request, response, deps) {
     limitAddress(request, response, deps)
-    return { consumer: await authenticateConsumer(request, response, deps) }
-  },
-}
-
-/** Access for their writes; idempotency keys belong to the organisation. */
-export const consumerWriting: Access<{ caller: ReceivableScope }> = {
-  security: ['consumerKey'],
-  async admit(request, response, deps) {
-    const { consumer: caller } = await consumer.admit(request, response, deps)
-    return { caller }
+    return { caller: await authenticateConsumer(request, response, deps) }
   },
 }
 
 /**
- * Authenticates a consumer of securitisation evidence by `x-api-key`. A missing, unknown and revoked key look alike.
- * The error reports that no key is configured only if the organisation of the access token has none, or if the service
- * has none at all.
- * @throws UnauthorizedError, ForbiddenError, NotConfiguredError
+ * Returns the organisation and environment of the consumer key.
+ * @throws UnauthorizedError for a missing, unknown or revoked key; ForbiddenError if the organisation is not entitled;
+ * NotConfiguredError if the organisation of the access token has no consumer key, or without a token if no organisation
+ * has one
  */
 async function authenticateConsumer(request: Request, response: Response, deps: IngressDeps): Promise<ReceivableScope> {
   const key = request.headers['x-api-key']

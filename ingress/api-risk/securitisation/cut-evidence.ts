@@ -14,7 +14,7 @@ import type { Route } from '../../route.ts'
 import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { consumer, consumerWriting } from './consumer.ts'
+import { consumerKeyAccess } from './consumer-key.ts'
 import { cutQuery } from './cuts.ts'
 import { PositionQuery, poolParam } from './pools.ts'
 
@@ -28,7 +28,7 @@ const RootSchema = z
 
 const rootRoute = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/evidence-root',
   operationId: 'getPoolEvidenceRoot',
   summary: 'Get the current root over the evidence objects of a pool',
@@ -36,7 +36,7 @@ const rootRoute = read({
     'RFC 6962; the data of a leaf is the 32 bytes of payloadSha256, in pool order. The answer is 202 while objects are being created. `cutId` is the newest cut of this size, which anchors the root.',
   params: poolParam,
   responses: pollingResponses(RootSchema),
-  async handle({ consumer: caller, params: { poolId }, deps, request }) {
+  async handle({ caller, params: { poolId }, deps, request }) {
     const { id, size } = await requirePool(deps.db, caller, poolId)
     if (size === 0) {
       const message = 'the pool has no receivables'
@@ -98,13 +98,13 @@ function computedRoute(
   const { schema, ...texts } = described
   return read({
     tags,
-    access: consumer,
+    access: consumerKeyAccess,
     path: `/v1/securitisation/pools/{poolId}/${part}`,
     ...texts,
     params: poolParam,
     query: z.strictObject({ cut: cutQuery }),
     responses: pollingResponses(schema),
-    async handle({ consumer: caller, params: { poolId }, query, deps, request }) {
+    async handle({ caller, params: { poolId }, query, deps, request }) {
       const cut = await chosenCut(deps.db, caller, poolId, query.cut)
       return await readByJob({ caller, deps, request }, (job) => runCutJob(job, part, cut))
     },
@@ -142,7 +142,7 @@ const RunSchema = z
 
 const evaluateRoute = write({
   tags,
-  access: consumerWriting,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/eligibility',
   operationId: 'evaluatePool',
   summary: 'Evaluate eligibility rules of the consumer against a cut',
@@ -167,13 +167,13 @@ const runParam = { runId: idParam('runId of the evaluation') }
 
 const readRun = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: `${RUNS}/{runId}`,
   operationId: 'getEligibilityRun',
   summary: 'Get the result of an evaluation',
   params: runParam,
   responses: pollingResponses(RunSchema),
-  handle: ({ consumer: caller, params: { runId: id }, deps }) =>
+  handle: ({ caller, params: { runId: id }, deps }) =>
     readOutcome(deps, caller, { kind: 'pool.eligibility', folder: RUNS, id, what: 'evaluation' }),
 })
 
@@ -188,7 +188,7 @@ const ResultSchema = z
 
 const readResultsRoute = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: `${RUNS}/{runId}/receivables`,
   operationId: 'listEligibilityResults',
   summary: 'List the results of an evaluation, in pool order',
@@ -196,7 +196,7 @@ const readResultsRoute = read({
   params: runParam,
   query: PositionQuery,
   returns: z.object({ receivables: z.array(ResultSchema), nextCursor: z.string().nullable() }),
-  async handle({ consumer: caller, params: { runId }, query: { cursor = '0' }, deps: { db } }) {
+  async handle({ caller, params: { runId }, query: { cursor = '0' }, deps: { db } }) {
     const run = isUuid(runId) ? await findRun(db, caller, runId) : undefined
     if (!run) throw new NotFoundError('evaluation not found')
     const from = Math.min(Number(cursor), run.size)

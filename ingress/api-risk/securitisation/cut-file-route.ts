@@ -18,7 +18,7 @@ import { sendAnswer } from '../answer.ts'
 import { readByJob } from '../jobs.ts'
 import { checkParams } from '../path-params.ts'
 import { queryRecord } from '../risk-route.ts'
-import { consumer } from './consumer.ts'
+import { consumerKeyAccess } from './consumer-key.ts'
 import { cutQuery } from './cuts.ts'
 import { poolParam } from './pools.ts'
 
@@ -52,7 +52,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
     ...spec,
     method: 'get',
     tags: ['Securitisation evidence'],
-    security: consumer.security,
+    security: consumerKeyAccess.security,
     params: poolParam,
     responses: {
       200: { description: 'The file', content: Object.fromEntries(types.map((type) => [type, null])) },
@@ -60,7 +60,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
       ...problemResponses(400, 401, 403, 404, 409, 429, 500, 503),
     },
     async handle(request, response, deps) {
-      const { consumer: caller } = await consumer.admit(request, response, deps)
+      const { caller } = await consumerKeyAccess.admit(request, response, deps)
       checkParams(poolParam, request.params)
       const query = parseWith(spec.query, queryRecord(request), 'the query')
       const { file, cut: cutId } = choose(query)

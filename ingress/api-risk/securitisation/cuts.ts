@@ -14,7 +14,7 @@ import type { Route } from '../../route.ts'
 import { pollingResponses, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { consumer, consumerWriting } from './consumer.ts'
+import { consumerKeyAccess } from './consumer-key.ts'
 import { poolParam } from './pools.ts'
 
 const tags = ['Securitisation evidence'] as const
@@ -32,7 +32,7 @@ const CutSchema = anchored({
 
 const makeCut = write({
   tags,
-  access: consumerWriting,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/cuts',
   operationId: 'cutPool',
   summary: 'Freeze the members and evidence of a pool',
@@ -44,14 +44,14 @@ const makeCut = write({
 
 const readCuts = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/cuts',
   operationId: 'listPoolCuts',
   summary: 'List the newest 200 cuts of a pool',
   params: poolParam,
   returns: z.object({ cuts: z.array(CutSchema) }),
-  async handle({ consumer, params: { poolId }, deps }) {
-    const pool = await requirePool(deps.db, consumer, poolId)
+  async handle({ caller, params: { poolId }, deps }) {
+    const pool = await requirePool(deps.db, caller, poolId)
     return { cuts: (await listCuts(deps.db, pool.id, MAX_LIST_LENGTH)).map((body) => JSON.parse(body)) }
   },
 })
@@ -60,19 +60,19 @@ const cutParam = { cutId: idParam('cutRecordId of the cut') }
 
 const readCut = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: `${CUTS}/{cutId}`,
   operationId: 'getPoolCut',
   summary: 'Get an anchored cut',
   params: cutParam,
   responses: pollingResponses(CutSchema),
-  handle: ({ consumer, params: { cutId: id }, deps }) =>
-    readOutcome(deps, consumer, { kind: 'pool.cut', folder: CUTS, id, what: 'cut' }),
+  handle: ({ caller, params: { cutId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'pool.cut', folder: CUTS, id, what: 'cut' }),
 })
 
 const readProof = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: `${CUTS}/{cutId}/proof`,
   operationId: 'proveMembership',
   summary: 'Get a receivable with its path to the root of a cut',
@@ -87,9 +87,9 @@ const readProof = read({
       cut: CutSchema,
     })
     .meta({ id: 'PoolMembership' }),
-  async handle({ consumer, params: { cutId }, query: { receivableId }, deps }) {
+  async handle({ caller, params: { cutId }, query: { receivableId }, deps }) {
     const { db } = deps
-    const cut = isUuid(cutId) ? await findCut(db, consumer, cutId) : undefined
+    const cut = isUuid(cutId) ? await findCut(db, caller, cutId) : undefined
     if (!cut) throw new NotFoundError('cut not found')
     const member = isUuid(receivableId) ? await findMember(db, cut.poolId, receivableId) : undefined
     if (!member || member.place >= cut.size) throw new NotFoundError('the cut has no such receivable')

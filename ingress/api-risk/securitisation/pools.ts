@@ -23,7 +23,7 @@ import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { consumer, consumerWriting } from './consumer.ts'
+import { consumerKeyAccess } from './consumer-key.ts'
 
 const tags = ['Securitisation evidence'] as const
 export const poolParam = { poolId: idParam('poolId of the pool') }
@@ -56,7 +56,7 @@ function viewOf({ id, name, dealId, size, built }: Pool) {
 
 const makePool = write({
   tags,
-  access: consumerWriting,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools',
   operationId: 'createPool',
   summary: 'Create a pool of receivables',
@@ -76,7 +76,7 @@ const makePool = write({
 
 const addReceivables = write({
   tags,
-  access: consumerWriting,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/receivables',
   operationId: 'addPoolReceivables',
   summary: 'Add receivables to a pool',
@@ -140,29 +140,29 @@ async function build(
 
 const readPools = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools',
   operationId: 'listPools',
   summary: 'List the newest 200 pools',
   params: {},
   returns: z.object({ pools: z.array(PoolSchema) }),
-  handle: async ({ consumer, deps }) => ({ pools: (await listPools(deps.db, consumer, MAX_LIST_LENGTH)).map(viewOf) }),
+  handle: async ({ caller, deps }) => ({ pools: (await listPools(deps.db, caller, MAX_LIST_LENGTH)).map(viewOf) }),
 })
 
 const readPool = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}',
   operationId: 'getPool',
   summary: 'Get a pool',
   params: poolParam,
   returns: PoolSchema,
-  handle: async ({ consumer, params: { poolId }, deps }) => viewOf(await requirePool(deps.db, consumer, poolId)),
+  handle: async ({ caller, params: { poolId }, deps }) => viewOf(await requirePool(deps.db, caller, poolId)),
 })
 
 const readReceivables = read({
   tags,
-  access: consumer,
+  access: consumerKeyAccess,
   path: '/v1/securitisation/pools/{poolId}/receivables',
   operationId: 'listPoolReceivables',
   summary: 'List the evidence objects of a pool, in pool order',
@@ -173,8 +173,8 @@ const readReceivables = read({
     references: z.record(z.string(), z.string()),
     nextCursor: z.string().nullable(),
   }),
-  async handle({ consumer, params: { poolId }, query: { cursor = '0' }, deps }) {
-    const pool = await requirePool(deps.db, consumer, poolId)
+  async handle({ caller, params: { poolId }, query: { cursor = '0' }, deps }) {
+    const pool = await requirePool(deps.db, caller, poolId)
     const members = await listMembers(deps.db, pool.id, Number(cursor), PAGE + 1)
     const { page, nextCursor } = paged(members, PAGE, ({ place }) => String(place + 1))
     return {

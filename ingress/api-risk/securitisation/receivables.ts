@@ -5,7 +5,7 @@ import { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import { problemResponses } from '../../problem-responses.ts'
 import type { Route } from '../../route.ts'
 import { read } from '../risk-route.ts'
-import { consumer } from './consumer.ts'
+import { consumerKeyAccess } from './consumer-key.ts'
 import { cutEvidenceRoutes } from './cut-evidence.ts'
 import { cutFileRoutes } from './cut-file-route.ts'
 import { cutRoutes } from './cuts.ts'
@@ -16,28 +16,28 @@ const readReceivable = read({
   operationId: 'getReceivableEvidence',
   summary: 'Get the anchored evidence object of a receivable',
   description:
-    '`ref` is the id of the receivable, its reference in a pool, or its document number. If several receivables match, the answer is 409.',
+    '`ref` is the `receivableId` of the evidence object, the reference in a pool, or the document number. If several receivables match, the response is 409.',
   tags: ['Securitisation evidence'],
-  access: consumer,
+  access: consumerKeyAccess,
   params: {
     ref: {
       pattern: '[^/]{1,300}',
-      description: 'receivableId, reference or document number',
+      description: 'receivableId of the evidence object, reference in a pool, or document number',
       example: 'INV-2026-0001',
     },
   },
   responses: {
-    200: { description: 'The anchored object', content: { 'application/json': ReceivableSchema } },
+    200: { description: 'The anchored evidence object', content: { 'application/json': ReceivableSchema } },
     ...problemResponses(401, 403, 404, 409, 429, 503),
   },
-  async handle({ consumer, params: { ref }, deps: { db } }) {
-    const [found, ...others] = await findReceivables(db, consumer, ref)
-    if (!found) throw new NotFoundError('receivable not found')
+  async handle({ caller, params: { ref }, deps: { db } }) {
+    const [receivable, ...others] = await findReceivables(db, caller, ref)
+    if (!receivable) throw new NotFoundError(`no receivable has the id, reference or document number "${ref}"`)
     if (others.length > 0) {
-      const message = 'several receivables have this reference: use the receivableId'
+      const message = `several receivables match "${ref}": use the receivableId of the evidence object`
       throw new ConflictError(message, [{ path: 'ref', code: 'AMBIGUOUS', message }])
     }
-    return new Answer(200, found.body)
+    return new Answer(200, receivable.body)
   },
 })
 

@@ -102,7 +102,7 @@ async function insertReceivables(
 
 const EVIDENCE_COLUMNS = columns<{ receivableId: string; body: string }>({ receivableId: 'id', body: 'body' })
 
-/** By id, document number or reference. At most two: more than one means that the reference is ambiguous. */
+/** Finds receivables by id, document number, or reference in a pool. Returns at most two; two mean that `ref` is ambiguous. */
 export async function findReceivables(
   db: Knex,
   { organisationId, env }: ReceivableScope,
