@@ -7,7 +7,7 @@ import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password
 import { isRole, normalEmail, roles } from '#shared/tenancy/accounts/roles.ts'
 import {
   findUserByEmail,
-  hasAdministrator,
+  hasOwner,
   insertMembership,
   insertUser,
   listMemberships,
@@ -25,32 +25,34 @@ const create: Command = {
   summary: 'Create a user for the web pages',
   examples: ['user create --email ada@example.org --organisation Acme --role admin --password -'],
   options: {
-    email: { description: 'address, by which the user signs in', value: 'E', required: true },
+    email: { description: 'e-mail address with which the user signs in', value: 'E', required: true },
     password: {
-      description: 'at least 12 characters; - reads it from standard input, hidden from other users',
+      description:
+        'at least 12 characters; with - it is read from standard input, because all users of the machine see a command line',
       value: 'P',
       required: true,
     },
-    name: { description: 'what people call the user', value: 'NAME' },
+    name: { description: 'name of the user on the pages', value: 'NAME' },
     organisation: {
-      description: 'name of the organisation to join, created if it does not exist (default: a new organisation)',
+      description:
+        'organisation of the user, created if it does not exist (default: a new one named after the address)',
       value: 'NAME',
     },
-    role: { description: `one of ${roles.join(', ')} (owner)`, value: 'ROLE' },
+    role: { description: `one of ${roles.join(', ')} (default: owner)`, value: 'ROLE' },
   },
   async run(given, { db, actor }) {
     const email = normalEmail(textOf(given, 'email'))
-    if (email === null) throw new UsageError('--email is not an e-mail address')
+    if (email === null) throw new UsageError(`--email must be an e-mail address, not "${textOf(given, 'email')}"`)
     const password = await secretOf(given, 'password')
     const problem = passwordProblem(password, email)
     if (problem !== null) throw new UsageError(problem)
     const role = typeof given.role === 'string' ? given.role : 'owner'
-    if (!isRole(role)) throw new UsageError(`--role is none of ${roles.join(', ')}`)
+    if (!isRole(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${role}"`)
     const passwordHash = await hashPassword(password)
     const { userId, organisation } = await transaction(db, async (tx) => {
       const name = typeof given.name === 'string' ? given.name : ''
       const user = await insertUser(tx, { email, name, passwordHash })
-      if (!user) throw new UsageError(`${email} has an account already`)
+      if (!user) throw new UsageError(`a user with the address ${email} exists already`)
       const organisation =
         given.organisation === undefined
           ? await insertOrganisation(tx, email)
@@ -73,7 +75,7 @@ const create: Command = {
 const list: Command = {
   noun: 'user',
   verb: 'list',
-  summary: 'List the people of this installation with their organisations',
+  summary: 'List the users of this installation and their organisations',
   options: {},
   async run(_given, { db }) {
     const users = await listUsers(db)
@@ -88,16 +90,16 @@ const list: Command = {
 export async function personOf(given: Given, db: Knex): Promise<User> {
   const email = normalEmail(textOf(given, 'email'))
   const user = email === null ? null : await findUserByEmail(db, email)
-  if (!user) throw new UsageError(`no user has the address ${textOf(given, 'email')}; user list shows all users`)
+  if (!user) throw new UsageError(`no user has the address ${textOf(given, 'email')}: user list shows all users`)
   return user
 }
 
-/** Prints a link instead of a password, which then is never in the shell's history. */
+/** Prints a link, because a password would remain in the history of the shell. */
 const resetPassword: Command = {
   noun: 'user',
   verb: 'reset-password',
-  summary: 'Print a link to choose a new password; it works once, for an hour, without mail',
-  options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
+  summary: 'Print a link with which a user chooses a new password; it is valid once, for an hour, and no mail is sent',
+  options: { email: { description: 'e-mail address of the user', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)
     const token = randomBytes(32).toString('base64url')
@@ -123,9 +125,8 @@ const resetPassword: Command = {
 const removeSecondFactors: Command = {
   noun: 'user',
   verb: 'remove-second-factors',
-  summary:
-    'Remove authenticator app, passkeys and recovery codes of a user: the password alone is enough to sign in again',
-  options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
+  summary: 'Remove authenticator app, passkeys and recovery codes of a user, who then signs in with the password only',
+  options: { email: { description: 'e-mail address of the user', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)
     await removeSecondFactor(operatorOf({ actor }), user, { all: true }, { outbox: storedOutbox(db), secrets, config })
@@ -142,7 +143,7 @@ const setUpLink: Command = {
   async run(_given, { db, secrets, config }) {
     const token = randomBytes(32).toString('base64url')
     const isNeeded = await transaction(db, async (tx) => {
-      if (await hasAdministrator(tx)) return false
+      if (await hasOwner(tx)) return false
       await deleteLinks(tx, 'set-up')
       await insertLink(tx, { purpose: 'set-up', digest: secrets.digest(`set-up:${token}`) })
       return true

@@ -7,13 +7,7 @@ import { insertAccountAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
-import {
-  hasAdministrator,
-  insertMembership,
-  insertUser,
-  listOwnerless,
-  lockAdministration,
-} from '#shared/tenancy/accounts/store.ts'
+import { hasOwner, insertMembership, insertUser, listOwnerless, lockSetUp } from '#shared/tenancy/accounts/store.ts'
 import { ensureOrganisation, renameOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { type FormField, newPasswordField } from '../forms/fields.tsx'
 import { FieldForm } from '../forms/form.tsx'
@@ -30,14 +24,14 @@ export function setUpPages(pages: Pages): void {
   pages.post('/set-up/:token', setUp)
 }
 
-/** @throws NotFoundError once an administrator exists */
+/** @throws NotFoundError once an owner exists */
 async function requireLink(context: Context): Promise<number> {
   const { db, secrets } = context.deps
   const digests = secrets.digests(`set-up:${context.params.token}`)
-  const link = (await hasAdministrator(db)) ? null : await findLink(db, 'set-up', digests)
+  const link = (await hasOwner(db)) ? null : await findLink(db, 'set-up', digests)
   if (!link) {
     throw new NotFoundError(
-      'This set-up link has been used, is older than a day, or was replaced by a newer one. While no account exists, “npm run -s admin -- setup-link” prints another.',
+      'This set-up link has been used, is older than a day, or was replaced by a newer one. While no owner exists, “npm run -s admin -- setup-link” prints another.',
     )
   }
   return link.id
@@ -54,8 +48,8 @@ async function setUp(context: FormContext): Promise<void> {
 
   const passwordHash = await hashPassword(password)
   const userId = await transaction(deps.db, async (tx) => {
-    await lockAdministration(tx)
-    if ((await hasAdministrator(tx)) || !(await useLink(tx, linkId))) return null
+    await lockSetUp(tx)
+    if ((await hasOwner(tx)) || !(await useLink(tx, linkId))) return null
     await deleteLinks(tx, 'set-up')
     const user = await insertUser(tx, { email, name: name.slice(0, 100), passwordHash })
     if (!user) return null

@@ -93,8 +93,8 @@ export async function updatePassword(tx: Knex, id: number, passwordHash: string)
   await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND purpose = ANY(?::text[])', [id, purposes])
 }
 
-/** Before that a set-up link creates the first administrator. */
-export async function hasAdministrator(db: Knex): Promise<boolean> {
+/** Returns false while a set-up link can create the first owner. */
+export async function hasOwner(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(
     db,
     `SELECT EXISTS (SELECT 1 FROM memberships WHERE role = 'owner') AS found`,
@@ -102,15 +102,15 @@ export async function hasAdministrator(db: Knex): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** An operator may create users before there is an administrator. */
+/** May be true without an owner, because an operator can create users with other roles. */
 export async function hasAccounts(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(db, 'SELECT EXISTS (SELECT 1 FROM users) AS found')
   return rows[0]?.found ?? false
 }
 
-/** Two people with one set-up link create only one administrator. */
-export async function lockAdministration(tx: Knex): Promise<void> {
-  await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)
+/** Serialises uses of a set-up link, so that only one of them creates the first owner. */
+export async function lockSetUp(tx: Knex): Promise<void> {
+  await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first owner', 11))`)
 }
 
 /** Only issuer and subject identify an account, never an address. */
