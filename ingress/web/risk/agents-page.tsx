@@ -19,12 +19,12 @@ export interface AgentsView {
   scopes: string[]
   projects: { uuid: string; name: string }[]
   mayManage: boolean
-  /** families of the organisation with metered tools */
+  /** families that the organisation is entitled to and that have metered tools */
   families: readonly SpentFamily[]
   newKey: string | null
   errors: readonly FieldError[]
-  /** submitted values of an invalid form */
-  typed: URLSearchParams
+  /** values of an invalid form, shown again; otherwise empty */
+  submitted: URLSearchParams
 }
 
 interface Props {
@@ -39,11 +39,11 @@ export function AgentsPage({ context, view }: Props) {
     <>
       <h1>Agents</h1>
       <p class="muted">
-        Assistants use <code>POST /mcp</code> with an agent key. Each key is limited to scopes, projects, calls and
-        budgets; every call is kept.
+        An assistant or another program calls tools at <code>POST /mcp</code> with an agent key. Scopes, projects, calls
+        per day and budgets limit each key. Every call is recorded.
       </p>
       {newKey !== null && <SecretOnce what="The new key" text={newKey} label="agent key" />}
-      {keys.length === 0 && <p class="empty">No key yet.</p>}
+      {keys.length === 0 && <p class="empty">No agent keys yet.</p>}
       {keys.map((key) => (
         <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />
       ))}
@@ -61,9 +61,12 @@ function stateOf({ revokedAt, expiresAt }: AgentKey, now: Micros): 'active' | 'r
 function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey; now: Micros }) {
   const { keyId, name, scopes, projects, dailyLimit, budgets, lastUsedAt, calls, expiresAt } = agentKey
   const state = stateOf(agentKey, now)
-  const names = projects.map((uuid) => view.projects.find((project) => project.uuid === uuid)?.name ?? 'a project')
+  const names = projects.map(
+    (uuid) => view.projects.find((project) => project.uuid === uuid)?.name ?? 'unknown project',
+  )
   const limits = Object.entries(budgets).map(
-    ([family, { perDay, perMonth }]) => `${family}: ${perDay ?? 'any'} a day, ${perMonth ?? 'any'} a month`,
+    ([family, { perDay, perMonth }]) =>
+      `${family}: ${perDay ?? 'unlimited'} per day, ${perMonth ?? 'unlimited'} per month`,
   )
   return (
     <section class="card" aria-label={name}>
@@ -77,8 +80,8 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
         </Fact>
         <Fact title="Scopes">{scopes.join(', ')}</Fact>
         {names.length > 0 && <Fact title="Projects">{names.join(', ')}</Fact>}
-        {dailyLimit !== null && <Fact title="Calls a day">{`at most ${dailyLimit}`}</Fact>}
-        {limits.length > 0 && <Fact title="Budgets">{limits.join('; ')}</Fact>}
+        {dailyLimit !== null && <Fact title="Calls per day">{`at most ${dailyLimit}`}</Fact>}
+        {limits.length > 0 && <Fact title="Budgets in metered units">{limits.join('; ')}</Fact>}
         <Fact title="Calls">{String(calls)}</Fact>
         <Fact title="Last used">{lastUsedAt ? <Ago at={microsOfDate(lastUsedAt)} now={now} /> : 'never'}</Fact>
         <Fact title="Expires">{expiresAt.toISOString().slice(0, 10)}</Fact>
@@ -98,9 +101,9 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
 }
 
 function NewKey({ context, view }: Props) {
-  const { console, errors, typed } = view
+  const { console, errors, submitted } = view
   const items = keyItems(view)
-  const values = Object.fromEntries(fieldsOf(items).map(({ name }) => [name, typed.getAll(name)]))
+  const values = Object.fromEntries(fieldsOf(items).map(({ name }) => [name, submitted.getAll(name)]))
   const general = errors.filter(({ path }) => path === 'scopes' || path === 'projects')
   return (
     <section class="card form-wide" aria-labelledby="new-key">
@@ -127,22 +130,30 @@ function keyItems({ scopes, projects, families }: AgentsView): FormItem[] {
   const projectOptions = projects.map(({ uuid, name }) => ({ value: uuid, label: name }))
   return [
     { name: 'name', label: 'Name', isRequired: true, maxLength: 200 },
-    { name: 'scope', label: 'Scopes of its tools', kind: 'choices', options: scopeOptions },
+    { name: 'scope', label: 'Scopes', kind: 'choices', options: scopeOptions },
     ...(projects.length > 0
-      ? [{ name: 'project', label: 'Projects whose checks it sees', kind: 'choices', options: projectOptions } as const]
+      ? [
+          {
+            name: 'project',
+            label: 'Projects',
+            hint: 'Required with a monitoring scope.',
+            kind: 'choices',
+            options: projectOptions,
+          } as const,
+        ]
       : []),
-    { name: 'dailyLimit', label: 'Calls a day', kind: 'integer', hint: 'Empty: no limit.' },
+    { name: 'dailyLimit', label: 'Calls per day', kind: 'integer', hint: 'Empty: unlimited.' },
     ...families.map(
       (family): FormItem => ({
-        legend: `Budget of ${familyName(family)}, in metered units`,
+        legend: `Budget of ${familyName(family)}, in metered units. Empty: unlimited`,
         class: 'pair',
         items: [
-          { name: `${family}.perDay`, label: 'A day', kind: 'integer' },
-          { name: `${family}.perMonth`, label: 'A month', kind: 'integer' },
+          { name: `${family}.perDay`, label: 'Per day', kind: 'integer' },
+          { name: `${family}.perMonth`, label: 'Per month', kind: 'integer' },
         ],
       }),
     ),
-    { name: 'days', label: 'Days until it expires', kind: 'integer', hint: 'Empty: a year. At most three.' },
+    { name: 'days', label: 'Valid for (days)', kind: 'integer', hint: 'Empty: 365. At most 1,095.' },
   ]
 }
 
@@ -153,7 +164,7 @@ const callColumns = (now: Micros): Column<ListedAgentCall>[] => [
     title: 'Outcome',
     cell: ({ code }) => (
       <span class={code === 'OK' ? 'pill good' : 'pill bad'}>
-        {code === 'OK' ? 'answered' : code.toLowerCase().replaceAll('_', ' ')}
+        {code === 'OK' ? 'succeeded' : code.toLowerCase().replaceAll('_', ' ')}
       </span>
     ),
   },

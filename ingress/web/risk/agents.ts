@@ -51,7 +51,7 @@ async function create(context: FormContext): Promise<void> {
     expiresAt: days === null ? undefined : endOf(days, now),
   }
   const wrong = wrongFields(form)
-  if (wrong.length > 0) return await show(context, console, { errors: wrong, typed: form })
+  if (wrong.length > 0) return await show(context, console, { errors: wrong, submitted: form })
   try {
     const maker = { organisationId: console.organisationId, env: console.env, scopes }
     const actor = personOf(context, console.session)
@@ -61,7 +61,7 @@ async function create(context: FormContext): Promise<void> {
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    await show(context, console, { errors: error.errors, typed: form })
+    await show(context, console, { errors: error.errors, submitted: form })
   }
 }
 
@@ -112,7 +112,10 @@ async function heldScopes(context: Context, console: Console): Promise<string[]>
 async function show(
   context: Context,
   console: Console,
-  { errors = [], typed = new URLSearchParams() }: { errors?: readonly FieldError[]; typed?: URLSearchParams } = {},
+  {
+    errors = [],
+    submitted = new URLSearchParams(),
+  }: { errors?: readonly FieldError[]; submitted?: URLSearchParams } = {},
 ): Promise<void> {
   const { db } = context.deps
   const entitlements = await listEntitlements(db, console.organisationId)
@@ -138,7 +141,7 @@ async function show(
     families: SPENT_BY_TOOLS.filter((spent) => entitlements.some(({ family }) => family === spent)),
     newKey: context.flash.secret ?? null,
     errors,
-    typed,
+    submitted,
   }
   const status = errors.length > 0 ? 400 : 200
   sendConsole(context, console, { title: 'Agents', area: 'agents' }, AgentsPage({ context, view }), status)

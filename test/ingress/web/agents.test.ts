@@ -71,7 +71,7 @@ test('a key made on the page has the budgets and the end that were chosen there,
   t.is(row.daily_limit, 7)
   t.is(Math.round((row.expires_at - row.created_at) / 86_400_000), 30)
   const { text } = await owner.get(path)
-  for (const part of ['risk-signals: 20 a day, 0 a month', 'at most 7', 'Last used', 'never']) {
+  for (const part of ['risk-signals: 20 per day, 0 per month', 'at most 7', 'Last used', 'never']) {
     t.true(text.includes(part), part)
   }
 })
