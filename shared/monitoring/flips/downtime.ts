@@ -5,16 +5,18 @@ import type { Flip } from './filters.ts'
 
 export interface Downtime {
   from: Micros
-  /** exclusive; the current month ends at `now` */
+  /** exclusive; `now` for the current month */
   until: Micros
+  /** time down in the month */
   seconds: number
-  /** outages in the span; one that crosses its border also counts in the next span */
+  /** outages; an outage of two months counts in both */
   count: number
 }
 
 /**
- * Uses calendar months in UTC, newest first. An outage ends with the next flip, for example a pause. `excluded` is
- * merged time that does not count (docs/spec/alerting.md#maintenance-windows).
+ * Returns the downtime of the newest calendar months (UTC), newest first. An outage lasts from a flip to down until the
+ * next flip to another status, for example to paused.
+ * @param excluded merged spans that do not count as downtime (docs/spec/alerting.md#maintenance-windows)
  */
 export function downtimeByMonth(
   flips: readonly Flip[],
@@ -25,16 +27,12 @@ export function downtimeByMonth(
   const outages = findOutages(flips, now)
   return monthSpans(months, now).map(([from, until]) => {
     const lengths = outages.flatMap((outage) => {
-      const pieces = without({ from: Math.max(outage.from, from), until: Math.min(outage.until, until) }, excluded)
-      return pieces.length === 0 ? [] : [covered(pieces, from, until)]
+      const counted = without({ from: Math.max(outage.from, from), until: Math.min(outage.until, until) }, excluded)
+      return counted.length === 0 ? [] : [covered(counted, from, until)]
     })
     const micros = lengths.reduce((sum, length) => sum + length, 0)
     return { from, until, seconds: Math.floor(toSeconds(micros)), count: lengths.length }
   })
-}
-
-export function endedOutage(flip: Pick<Flip, 'at'>, previous: Pick<Flip, 'at' | 'to'> | null): Micros | null {
-  return previous?.to === 'down' ? Math.max(0, flip.at - previous.at) : null
 }
 
 interface Outage {
@@ -45,7 +43,7 @@ interface Outage {
 function findOutages(flips: readonly Flip[], now: Micros): Outage[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const outages: Outage[] = []
-  // A check that was down before its first stored flip counts as down for all time before.
+  // The flip to down before the oldest stored one was deleted, so the check counts as down for all time before.
   let downSince: Micros | null = ordered[0]?.from === 'down' ? Number.NEGATIVE_INFINITY : null
   for (const flip of ordered) {
     if (downSince === null) {
@@ -66,7 +64,10 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
   return Array.from({ length: months }, (_, back) => [monthStart(back), back === 0 ? now : monthStart(back - 1)])
 }
 
-/** From the first ping on; if older flips were deleted, since the creation. Null before the first ping. */
+/**
+ * Returns since when the status of a check is known: since its first flip to up or down, or since its creation if that
+ * flip was deleted. Null before the first ping.
+ */
 export function knownSince({ nPings }: { nPings: number }, flips: readonly Flip[], createdAt: Micros): Micros | null {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   if (ordered[0]?.from === 'new') return ordered.find(({ to }) => to === 'up' || to === 'down')?.at ?? null

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { downtimeByMonth, endedOutage, knownSince } from '#shared/monitoring/flips/downtime.ts'
+import { downtimeByMonth, knownSince } from '#shared/monitoring/flips/downtime.ts'
 import { type Flip, parseFlipFilters, toFlipView } from '#shared/monitoring/flips/filters.ts'
 
 const micros = (iso: string) => Date.parse(iso) * 1000
@@ -37,7 +37,7 @@ for (const query of ['start=', 'end=x', 'start=1.0', 'seconds=1.5', 'seconds=-1'
 
 const flip = (iso: string, from: Flip['from'], to: Flip['to']): Flip => ({ at: micros(iso), from, to })
 
-test('an outage across two months counts in both with its seconds of each', (t) => {
+test('an outage of two months counts in both, each with its seconds', (t) => {
   const flips = [
     flip('2024-03-01T01:00:00Z', 'down', 'up'),
     flip('2024-02-29T23:00:00Z', 'up', 'down'),
@@ -54,7 +54,7 @@ test('an outage across two months counts in both with its seconds of each', (t) 
   )
 })
 
-test('an open outage lasts until now, one without a start covers all time', (t) => {
+test('an open outage lasts until now, an outage without a stored start covers all time before', (t) => {
   const [march] = downtimeByMonth([flip('2024-03-09T23:00:00Z', 'up', 'down')], 1, NOW)
   t.like(march, { from: micros('2024-03-01T00:00:00Z'), until: NOW, seconds: 3600, count: 1 })
   const [, february] = downtimeByMonth([flip('2024-03-01T00:00:10Z', 'down', 'up')], 2, NOW)
@@ -66,13 +66,7 @@ test('computes months across the turn of the year', (t) => {
   t.is(spans.at(-1), micros('2023-12-01T00:00:00Z'))
 })
 
-test('returns the length of an outage only after a flip to down', (t) => {
-  t.is(endedOutage({ at: 50 }, { at: 20, to: 'down' }), 30)
-  t.is(endedOutage({ at: 50 }, { at: 20, to: 'paused' }), null)
-  t.is(endedOutage({ at: 50 }, null), null)
-})
-
-test('the status of a check is known since its first ping', (t) => {
+test('the status of a check is known since its first flip to up or down', (t) => {
   const [made, first, down] = [NOW - 3_000_000, NOW - 2_000_000, NOW - 1_000_000]
   const begin: Flip = { at: first, from: 'new', to: 'up' }
   t.is(knownSince({ nPings: 0 }, [], made), null)
