@@ -45,7 +45,7 @@ export async function up(knex: Knex): Promise<void> {
       order_key text,
       state text NOT NULL,
       attempts integer NOT NULL DEFAULT 0,
-      round integer NOT NULL DEFAULT 0,
+      attempt_in_schedule integer NOT NULL DEFAULT 0,
       next_attempt_at timestamptz NOT NULL,
       queued_until timestamptz,
       claimed_at timestamptz,
@@ -58,7 +58,7 @@ export async function up(knex: Knex): Promise<void> {
     ) WITH (fillfactor = 80);
     COMMENT ON COLUMN webhook_deliveries.order_key IS 'dealId, if the endpoint requires strict order';
     COMMENT ON COLUMN webhook_deliveries.attempts IS 'attempts claimed in total; fencing token against a process that lost its lease';
-    COMMENT ON COLUMN webhook_deliveries.round IS 'attempts since the retry schedule last started';
+    COMMENT ON COLUMN webhook_deliveries.attempt_in_schedule IS 'attempts since the retry schedule last started';
     COMMENT ON COLUMN webhook_deliveries.signed_headers IS 'sandbox only: the headers that would have been sent';
     CREATE INDEX webhook_deliveries_age_idx ON webhook_deliveries USING brin (created_at);
     COMMENT ON INDEX webhook_deliveries_age_idx IS 'retention: finds old rows with a few bytes per block, because rows are stored by age';

@@ -8,7 +8,7 @@ import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
 import { pausedUntil } from './slots.ts'
 
-/** Longer than an attempt can take, so that only a dead process loses its claim. */
+/** Lease of a claimed delivery. An attempt is always shorter, so that only a dead process loses its lease. */
 export const LEASE_MS = 60_000
 
 export interface LockedEndpoint {
@@ -16,10 +16,10 @@ export interface LockedEndpoint {
   organisationId: number
   env: ApiEnv
   url: string
-  /** deleted endpoints are locked too, because their attempts in flight still have to end */
+  /** a deleted endpoint is locked too, because its attempts in flight must still be recorded */
   isDeleted: boolean
   sealedSecret: string
-  /** null if it has expired */
+  /** null without a previous secret, or after its expiry */
   sealedPreviousSecret: string | null
   health: EndpointHealth
 }
@@ -38,7 +38,10 @@ const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>()(`
   CASE WHEN previous_expires_at > ${timestampOf('?::bigint')} THEN sealed_previous_secret END AS sealedPreviousSecret,
   breaker, failures, ${microsOf('failing_since')} AS failingSince, ${microsOf('last_success_at')} AS lastSuccessAt`)
 
-/** In the order of ids against deadlocks; does not block inserts of deliveries. Omits missing rows. */
+/**
+ * Locks endpoints in the order of their ids, which prevents deadlocks. Deliveries can still be inserted. Omits missing
+ * endpoints.
+ */
 export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros): Promise<LockedEndpoint[]> {
   const rows = await query(
     tx,
@@ -71,11 +74,11 @@ export async function saveHealth(
     tx,
     `UPDATE webhook_endpoints e SET
        state = CASE WHEN e.state = 'DELETED' THEN e.state ELSE h.state END, state_reason = h.reason,
-       breaker = h.breaker, paused_until = ${timestampOf('h.held')}, failures = h.failures,
-       failing_since = ${timestampOf('h.failing')}, last_success_at = ${timestampOf('h.success')},
+       breaker = h.breaker, paused_until = ${timestampOf('h.paused_until')}, failures = h.failures,
+       failing_since = ${timestampOf('h.failing_since')}, last_success_at = ${timestampOf('h.last_success_at')},
        updated_at = CASE WHEN e.state = h.state THEN e.updated_at ELSE ${timestampOf('?::bigint')} END
      FROM unnest(?::uuid[], ?::text[], ?::text[], ?::jsonb[], ?::bigint[], ?::int[], ?::bigint[], ?::bigint[])
-       AS h(id, state, reason, breaker, held, failures, failing, success)
+       AS h(id, state, reason, breaker, paused_until, failures, failing_since, last_success_at)
      WHERE e.id = h.id`,
     [
       at,
@@ -103,7 +106,10 @@ export interface AttemptRow {
   nextAttemptAt: Micros | null
 }
 
-/** A process that lost its lease only logs its request. Returns ids of changed deliveries. */
+/**
+ * Logs ended attempts and sets the states of their deliveries. If another process has claimed a delivery since, only the
+ * attempt is logged. Returns the ids of the changed deliveries.
+ */
 export async function recordAttempts(tx: Knex, attempts: readonly AttemptRow[], at: Micros): Promise<Set<string>> {
   if (attempts.length === 0) return new Set()
   const rows = await query<{ id: string }>(
@@ -147,20 +153,22 @@ export interface ClaimedDelivery {
   eventType: string
   /** canonical, exactly as it is sent */
   body: string
-  /** from 1; a process that lost its lease has an older number */
+  /** number of the attempt, from 1; identifies the claim, because each claim increments it */
   n: number
-  /** since the schedule last restarted, this one included */
-  round: number
+  /** number of the attempt since the retry schedule last started, from 1 */
+  attemptInSchedule: number
 }
 
 const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>()(`
-  d.id, d.endpoint_id, d.event_id, ev.type AS eventType, ev.body, d.attempts AS n, d.round`)
+  d.id, d.endpoint_id, d.event_id, ev.type AS eventType, ev.body, d.attempts AS n, d.attempt_in_schedule`)
 
 /**
- * Claims as many as slots are free; exact across processes, because the endpoints' rows are locked. In strict order
- * only the earliest open delivery of a deal is claimed. An expired lease is logged as interrupted.
+ * Claims due deliveries: increments their number of attempts and sets a lease. The caller has locked the endpoints, so
+ * that `slots` limits the attempts of all processes. If an endpoint requires strict order, only the earliest pending
+ * delivery of a deal is claimed. An attempt whose lease has expired is logged as interrupted.
+ * @param wanted `slots`: maximum of concurrent attempts; `count`: maximum of deliveries to claim
  */
-export async function claimDue(
+export async function claimDueDeliveries(
   tx: Knex,
   wanted: readonly { endpointId: string; slots: number; count: number }[],
   at: Micros,
@@ -187,7 +195,8 @@ export async function claimDue(
        INSERT INTO webhook_attempts (delivery_id, n, started_at, outcome)
        SELECT id, n, claimed_at, 'interrupted' FROM picked WHERE lease_until IS NOT NULL
        ON CONFLICT DO NOTHING)
-     UPDATE webhook_deliveries d SET attempts = d.attempts + 1, round = d.round + 1, claimed_at = clock.at,
+     UPDATE webhook_deliveries d SET attempts = d.attempts + 1,
+       attempt_in_schedule = d.attempt_in_schedule + 1, claimed_at = clock.at,
        lease_until = clock.at + make_interval(secs => ?)
      FROM picked, clock, events ev WHERE d.id = picked.id AND d.state = 'PENDING' AND ev.id = d.event_id
      RETURNING ${CLAIMED_DELIVERY_COLUMNS}`,
@@ -201,11 +210,11 @@ export async function claimDue(
   )
 }
 
-const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 'eventId' | 'body'>>()(`
+const SANDBOX_DELIVERY_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 'eventId' | 'body'>>()(`
   d.id, d.endpoint_id, d.event_id, ev.body`)
 
-/** In the order of their events. */
-export async function sandboxDue(
+/** Returns pending deliveries of sandbox endpoints in the order of their events, whether due or not. */
+export async function findPendingSandboxDeliveries(
   tx: Knex,
   endpointIds: readonly string[],
   limit: number,
@@ -213,14 +222,14 @@ export async function sandboxDue(
   if (endpointIds.length === 0) return []
   return await query(
     tx,
-    typed`SELECT ${SANDBOX_DUE_COLUMNS} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+    typed`SELECT ${SANDBOX_DELIVERY_COLUMNS} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
      WHERE d.endpoint_id = ANY(?::uuid[]) AND d.state = 'PENDING' ORDER BY d.seq LIMIT ?`,
     [endpointIds, limit],
   )
 }
 
-/** Stores the headers with which sandbox deliveries would have been sent. */
-export async function suppressSigned(
+/** Ends sandbox deliveries without sending them, and stores the headers that they would have had. */
+export async function suppressSandboxDeliveries(
   tx: Knex,
   signed: readonly { id: string; headers: Record<string, string> }[],
   at: Micros,
@@ -235,8 +244,11 @@ export async function suppressSigned(
   )
 }
 
-/** Skips those in flight; those of a deleted endpoint are cancelled. Returns their number. */
-export async function settleInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {
+/**
+ * Ends pending deliveries of inactive endpoints: CANCELLED if the endpoint is deleted, otherwise SUPPRESSED. Skips
+ * attempts in flight. Returns the number of ended deliveries.
+ */
+export async function endDeliveriesOfInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {
   if (endpointIds.length === 0) return 0
   return await execute(
     tx,

@@ -4,15 +4,15 @@ import { nextAttemptInMs, webhookRetries } from '../delivery/retry-schedule.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
-/** Disabled after this time and this many attempts (docs/spec/transparency.md#webhook-delivery). */
+/** An endpoint is disabled after this time and this many failed attempts (docs/spec/transparency.md#webhook-delivery). */
 const FAILING_HOURS = 120
 const FAILING_ATTEMPTS = 20
 const MICROS_PER_HOUR = 3_600_000_000
 
 export interface EndedAttempt {
   outcome: Outcome
-  /** since the schedule last restarted, this one included */
-  round: number
+  /** number of the attempt since the retry schedule last started, from 1 */
+  attemptInSchedule: number
   random: number
   at: Micros
 }
@@ -23,7 +23,7 @@ export interface Decision {
   health: EndpointHealth
 }
 
-/** The retry schedule decides about the delivery, the duration of failures about the endpoint. */
+/** The retry schedule determines the state of the delivery; the duration of failures that of the endpoint. */
 export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision {
   const { outcome, at } = attempt
   if (outcome.result === 'delivered') {
@@ -44,7 +44,7 @@ export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision 
   if (outcome.result === 'permanent' || isForbiddenAddress(outcome)) {
     return { delivery: 'FAILED', nextAttemptAt: null, health: failed }
   }
-  const waitMs = nextAttemptInMs(webhookRetries, outcome, attempt.round, attempt.random)
+  const waitMs = nextAttemptInMs(webhookRetries, outcome, attempt.attemptInSchedule, attempt.random)
   if (waitMs === null) return { delivery: 'EXHAUSTED', nextAttemptAt: null, health: failed }
   return { delivery: 'PENDING', nextAttemptAt: at + microsOfMillis(waitMs), health: failed }
 }

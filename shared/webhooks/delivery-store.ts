@@ -99,7 +99,7 @@ export async function restartDelivery(
 ): Promise<void> {
   await execute(
     tx,
-    `UPDATE webhook_deliveries SET state = 'PENDING', round = 0, next_attempt_at = now(), finished_at = NULL,
+    `UPDATE webhook_deliveries SET state = 'PENDING', attempt_in_schedule = 0, next_attempt_at = now(), finished_at = NULL,
        queued_until = NULL WHERE id = ?`,
     [delivery.id],
   )
@@ -176,14 +176,14 @@ export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Repla
     tx,
     `WITH begin AS (
        SELECT coalesce(max(next_attempt_at) + interval '1 second', now()) AS at FROM webhook_deliveries
-       WHERE endpoint_id = ? AND state = 'PENDING' AND round = 0 AND next_attempt_at > now()),
+       WHERE endpoint_id = ? AND state = 'PENDING' AND attempt_in_schedule = 0 AND next_attempt_at > now()),
      chosen AS (
        SELECT d.id, row_number() OVER (ORDER BY d.seq) - 1 AS place
        FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
        WHERE d.endpoint_id = ? AND d.state = ANY(?::text[])
          AND (?::timestamptz IS NULL OR ev.occurred_at >= ?) AND (?::timestamptz IS NULL OR ev.occurred_at <= ?)
        ORDER BY d.seq LIMIT ?)
-     UPDATE webhook_deliveries d SET state = 'PENDING', round = 0, finished_at = NULL, queued_until = NULL,
+     UPDATE webhook_deliveries d SET state = 'PENDING', attempt_in_schedule = 0, finished_at = NULL, queued_until = NULL,
        next_attempt_at = begin.at + make_interval(secs => floor(chosen.place / ?::float8))
      FROM chosen, begin WHERE d.id = chosen.id`,
     [

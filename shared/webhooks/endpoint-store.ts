@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../environment.ts'
 import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
-import { settleInactive } from './claim-store.ts'
+import { endDeliveriesOfInactive } from './claim-store.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** Endpoints of another organisation or environment are not found. */
@@ -141,7 +141,7 @@ export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'D
     'UPDATE webhook_endpoints SET state = ?, state_reason = NULL, paused_until = NULL, updated_at = now() WHERE id = ?',
     [state, id],
   )
-  await settleInactive(tx, [id], at)
+  await endDeliveriesOfInactive(tx, [id], at)
 }
 
 /** The new secret signs at once; the old one signs too for some more seconds. */

@@ -5,14 +5,14 @@ import { type Micros, toIsoMillis, toSeconds } from '#shared/time.ts'
 import {
   type AttemptRow,
   type ClaimedDelivery,
-  claimDue,
+  claimDueDeliveries,
+  endDeliveriesOfInactive,
+  findPendingSandboxDeliveries,
   type LockedEndpoint,
   lockEndpoints,
   recordAttempts,
-  sandboxDue,
   saveHealth,
-  settleInactive,
-  suppressSigned,
+  suppressSandboxDeliveries,
 } from '#shared/webhooks/claim-store.ts'
 import { decide } from '#shared/webhooks/decide.ts'
 import { isOperational } from '#shared/webhooks/event-types.ts'
@@ -41,10 +41,10 @@ export interface BatchResult {
   switchedOff: { endpointId: string; reason: string }[]
 }
 
-/** Per batch and endpoint; the next message continues. */
+/** Maximum number of sandbox deliveries per batch; the next message continues. */
 const SANDBOX_PAGE = 200
 
-/** One transaction: ends of attempts, their events, and the next claims. */
+/** Records ended attempts with their events, and claims the next deliveries, in one transaction. */
 export async function runBatch(
   deps: Pick<WorkerDeps, 'outbox' | 'now'>,
   keysOf: (endpoint: LockedEndpoint) => SigningKeys,
@@ -104,7 +104,7 @@ class Batch {
     const wasActive = endpoint.health.state === 'ACTIVE'
     const decision = decide(endpoint.health, {
       outcome: sent.outcome,
-      round: delivery.round,
+      attemptInSchedule: delivery.attemptInSchedule,
       random: Math.random(),
       at: this.#at,
     })
@@ -137,7 +137,7 @@ class Batch {
       wanted.push({ endpointId, slots: slots.count, count })
       probes.set(endpointId, slots.health)
     }
-    const claimed = await claimDue(this.#tx, wanted, this.#at)
+    const claimed = await claimDueDeliveries(this.#tx, wanted, this.#at)
     return claimed.flatMap((delivery) => {
       const endpoint = this.#endpoints.get(delivery.endpointId)
       if (!endpoint) return []
@@ -150,30 +150,30 @@ class Batch {
     })
   }
 
-  /** No code on this path can open a connection. */
+  /** Signs and suppresses deliveries of the sandbox, which are never sent. */
   async sandbox(keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<void> {
-    const ids = [...this.#endpoints.values()].filter(
+    const endpoints = [...this.#endpoints.values()].filter(
       ({ env, health }) => env === 'SANDBOX' && health.state === 'ACTIVE',
     )
-    const due = await sandboxDue(
+    const pending = await findPendingSandboxDeliveries(
       this.#tx,
-      ids.map(({ id }) => id),
+      endpoints.map(({ id }) => id),
       SANDBOX_PAGE,
     )
     const timestamp = Math.floor(toSeconds(this.#at))
-    const signed = due.flatMap(({ id, endpointId, eventId, body }) => {
+    const signed = pending.flatMap(({ id, endpointId, eventId, body }) => {
       const endpoint = this.#endpoints.get(endpointId)
       if (!endpoint) return []
       return [{ id, headers: signatureHeaders(keysOf(endpoint), { id: eventId, timestamp, body }) }]
     })
-    await suppressSigned(this.#tx, signed, this.#at)
+    await suppressSandboxDeliveries(this.#tx, signed, this.#at)
   }
 
-  /** Settles open deliveries of inactive endpoints, and notifies the owners of disabled ones. */
+  /** Stores the health of endpoints, ends deliveries of inactive ones, and records an event for each disabled one. */
   async save(): Promise<void> {
     await saveHealth(this.#tx, [...this.#changed], this.#at)
     const inactive = [...this.#endpoints.values()].filter(({ health }) => health.state !== 'ACTIVE')
-    await settleInactive(
+    await endDeliveriesOfInactive(
       this.#tx,
       inactive.map(({ id }) => id),
       this.#at,

@@ -19,21 +19,24 @@ const healthy: EndpointHealth = {
 }
 const serverError = temporary('Received status code 500', { failure: 'status' })
 
-function after(outcome: Outcome, over: { health?: Partial<EndpointHealth>; round?: number } = {}) {
-  return decide({ ...healthy, ...over.health }, { outcome, round: over.round ?? 1, random: 0.5, at })
+function after(outcome: Outcome, over: { health?: Partial<EndpointHealth>; attemptInSchedule?: number } = {}) {
+  return decide(
+    { ...healthy, ...over.health },
+    { outcome, attemptInSchedule: over.attemptInSchedule ?? 1, random: 0.5, at },
+  )
 }
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 for (const [index, seconds] of schedule.entries()) {
   test(`failed attempt ${index + 1} is repeated after ${seconds} seconds`, (t) => {
-    const { delivery, nextAttemptAt } = after(serverError, { round: index + 1 })
+    const { delivery, nextAttemptAt } = after(serverError, { attemptInSchedule: index + 1 })
     t.is(delivery, 'PENDING')
     t.is(nextAttemptAt, at + seconds * SECOND)
   })
 }
 
 test('the tenth failed attempt exhausts the schedule', (t) => {
-  t.is(after(serverError, { round: 10 }).delivery, 'EXHAUSTED')
+  t.is(after(serverError, { attemptInSchedule: 10 }).delivery, 'EXHAUSTED')
 })
 
 test('Retry-After lengthens the delay of a webhook up to a day', (t) => {
@@ -80,7 +83,8 @@ for (const { hours, failures, state } of longFailing) {
 
 test('ten consecutive failures open the breaker; a success restores four slots', (t) => {
   let health = healthy
-  for (let n = 0; n < 10; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  for (let n = 0; n < 10; n++)
+    health = decide(health, { outcome: serverError, attemptInSchedule: 1, random: 0.5, at }).health
   t.is(slotsOf(health, at).count, 0)
   const until = pausedUntil(health)
   t.is(until, at + 30 * SECOND)
@@ -88,13 +92,14 @@ test('ten consecutive failures open the breaker; a success restores four slots',
   t.is(probe.count, 1)
   t.is(pausedUntil(probe.health), null)
   t.is(slotsOf(probe.health, at + 31 * SECOND).count, 0, 'one probe at a time')
-  const { health: mended } = decide(probe.health, { outcome: delivered, round: 1, random: 0.5, at })
+  const { health: mended } = decide(probe.health, { outcome: delivered, attemptInSchedule: 1, random: 0.5, at })
   t.is(slotsOf(mended, at).count, 4)
 })
 
 test('an endpoint with three consecutive failures keeps one slot', (t) => {
   let health = healthy
-  for (let n = 0; n < 3; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  for (let n = 0; n < 3; n++)
+    health = decide(health, { outcome: serverError, attemptInSchedule: 1, random: 0.5, at }).health
   t.is(slotsOf(health, at).count, 1)
 })
 

@@ -10,7 +10,7 @@ import { measureOutbox } from '#shared/platform/broker/outbox-store.ts'
 import { anchorAgentCalls } from '#shared/risk/operations/anchor-agent-calls.ts'
 import { takeDueMails } from '#shared/tenancy/mails/store.ts'
 import { toDate } from '#shared/time.ts'
-import { settleInactive } from '#shared/webhooks/claim-store.ts'
+import { endDeliveriesOfInactive } from '#shared/webhooks/claim-store.ts'
 import { inactiveWithOpen, readBacklog, takeDueDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import { SLOTS } from '#shared/webhooks/slots.ts'
 import { deliveryMetrics } from '../../webhook-deliverer/batches.ts'
@@ -32,7 +32,7 @@ export const dueDeliveries: Sweep = {
         return endpointIds.length
       })
     }
-    await settleInactive(deps.reserveDb, await inactiveWithOpen(deps.reserveDb), now)
+    await endDeliveriesOfInactive(deps.reserveDb, await inactiveWithOpen(deps.reserveDb), now)
     const backlog = await readBacklog(deps.reserveDb, at)
     const metrics = deliveryMetrics(deps.metrics.registry)
     metrics.due.set(backlog.due)
