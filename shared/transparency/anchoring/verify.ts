@@ -51,26 +51,28 @@ type CheckCode =
   | 'RECORD_HASH'
   | 'MEMBER_INVALID'
   | 'ABSENCE_INVALID'
-  | 'ORDER_OTHERWISE'
+  | 'ORDER_MISMATCH'
   | 'EXPIRED'
   | 'REVOKED'
   | 'STATUS_INVALID'
   | 'STATUS_NOT_GIVEN'
   | 'MANIFEST_MISMATCH'
-  | 'SUMS_OTHERWISE'
+  | 'RECORD_MALFORMED'
+  | 'RECORD_OF_OTHER_CHECK'
+  | 'SUMS_MISMATCH'
   | 'CHAIN_BROKEN'
   | 'DAY_MISSING'
 
 export interface Check {
   readonly name: CheckName
-  /** `open`: the input was insufficient for this step; nothing contradicts it. */
+  /** `open`: inconclusive, because the input does not contain enough for this step */
   readonly result: 'passed' | 'failed' | 'open'
   readonly code?: CheckCode
   readonly detail: string
 }
 
 export interface Verification {
-  /** VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: a step is open. */
+  /** VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: none failed, one is open. */
   readonly result: 'VERIFIED' | 'PARTIAL' | 'FAILED'
   readonly payloadSha256?: string
   readonly txId?: string
@@ -91,9 +93,9 @@ export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?:
 
 export interface AnchoredFacts {
   anchor: { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED'
-  /** without its anchor; lower-case hex */
+  /** SHA-256 of the canonical object without its anchor, in lower-case hex */
   digest: string
-  /** by the object itself */
+  /** event type and instant that the object states */
   stated: Pick<LogEntry, 'eventType' | 'timestamp'> | undefined
 }
 
@@ -149,7 +151,7 @@ function digestOf(object: JsonObject): string | undefined {
   }
 }
 
-/** The log entry must contain our hash and the object's own event and instant, and hash to the txId. */
+/** The log entry must contain the digest, event type and instant of the object, and hash to the txId. */
 function checkEntry(
   stated: AnchoredFacts['stated'],
   digest: string,
@@ -162,7 +164,11 @@ function checkEntry(
       claimed === undefined ? stated && { ...stated, payloadSha256: digest } : decodeLogEntry(Buffer.from(claimed))
     if (entry === undefined)
       return {
-        check: open('entry', 'ENTRY_UNKNOWN', 'the object states no event and instant, and no log entry came with it'),
+        check: inconclusive(
+          'entry',
+          'ENTRY_UNKNOWN',
+          'the object states no event type and instant, and no log entry was given',
+        ),
       }
     const bytes = encodeLogEntry(entry)
     if (entry.payloadSha256 !== digest)
@@ -187,9 +193,9 @@ function checkProof(
   if (proof?.inclusion === undefined || proof.checkpoint === undefined) {
     const state = proof?.state === 'PENDING' ? ' (the service reports that it is still pending)' : ''
     return [
-      open('inclusion', 'PROOF_MISSING', `no proof was given that the log includes the txId${state}`),
-      open('checkpoint', 'PROOF_MISSING', 'no checkpoint was given'),
-      open('witnesses', 'PROOF_MISSING', 'no checkpoint was given'),
+      inconclusive('inclusion', 'PROOF_MISSING', `no proof was given that the log includes the txId${state}`),
+      inconclusive('checkpoint', 'PROOF_MISSING', 'no checkpoint was given'),
+      inconclusive('witnesses', 'PROOF_MISSING', 'no checkpoint was given'),
     ]
   }
   const { index, hashes } = proof.inclusion
@@ -211,8 +217,12 @@ function checkProof(
 function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[] {
   if (policy === undefined || policy.logs.length === 0)
     return [
-      open('checkpoint', 'KEY_NOT_GIVEN', 'no trusted log key was given: anyone could have made this checkpoint'),
-      open('witnesses', 'KEY_NOT_GIVEN', 'no trusted log key was given'),
+      inconclusive(
+        'checkpoint',
+        'KEY_NOT_GIVEN',
+        'no trusted log key was given: anyone could have made this checkpoint',
+      ),
+      inconclusive('witnesses', 'KEY_NOT_GIVEN', 'no trusted log key was given'),
     ]
   try {
     const { logKey, checkpoint, cosignatures } = decodeCheckpoint(note, policyKeys(policy))
@@ -222,7 +232,7 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
     if (!(error instanceof AnchoringError)) throw error
     return [
       failed('checkpoint', 'CHECKPOINT_INVALID', error.message),
-      open('witnesses', 'CHECKPOINT_INVALID', 'the checkpoint is not trusted'),
+      inconclusive('witnesses', 'CHECKPOINT_INVALID', 'the checkpoint is not trusted'),
     ]
   }
 }
@@ -230,7 +240,7 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
 function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decodeCheckpoint>['cosignatures']): Check {
   const names = cosignatures.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`)
   if (policy.quorum === undefined)
-    return open(
+    return inconclusive(
       'witnesses',
       'POLICY_NOT_GIVEN',
       'no quorum was required: the operator could show another tree to others',
@@ -265,6 +275,6 @@ export function failed(name: CheckName, code: CheckCode, detail: string): Check 
   return { name, result: 'failed', code, detail }
 }
 
-export function open(name: CheckName, code: CheckCode, detail: string): Check {
+export function inconclusive(name: CheckName, code: CheckCode, detail: string): Check {
   return { name, result: 'open', code, detail }
 }

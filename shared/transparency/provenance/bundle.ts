@@ -5,7 +5,15 @@ import { type JsonObject, type JsonValue, parseJson } from '../../canonical/pars
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import type { TrustPolicy } from '../anchoring/policy.ts'
 import { parseProofBundle } from '../anchoring/proof-bundle.ts'
-import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
+import {
+  type Check,
+  conclude,
+  failed,
+  inconclusive,
+  passed,
+  type Verification,
+  verifyAnchored,
+} from '../anchoring/verify.ts'
 import { checkEnvelope, decodeEither, type Envelope, type EvidenceKey, parseEnvelope, STATEMENT_TYPE } from './dsse.ts'
 
 export const BUNDLE_TYPE = 'application/vnd.signalbox.trade-pack+json'
@@ -74,7 +82,8 @@ function proofOf({ proof }: Bundle) {
 }
 
 function signatureCheck(envelope: Envelope, trusted: readonly EvidenceKey[] | undefined): Check {
-  if (!trusted) return open('signature', 'KEY_NOT_GIVEN', 'no trusted evidence key was given: anyone could have signed')
+  if (!trusted)
+    return inconclusive('signature', 'KEY_NOT_GIVEN', 'no trusted evidence key was given: anyone could have signed')
   const result = checkEnvelope(envelope, trusted)
   if (result === 'SIGNED') return passed('signature', 'a trusted evidence key signed the statement')
   return result === 'KEY_UNKNOWN'

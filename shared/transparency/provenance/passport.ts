@@ -6,7 +6,15 @@ import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import type { TrustPolicy } from '../anchoring/policy.ts'
 import type { ProofBundle } from '../anchoring/proof-bundle.ts'
-import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
+import {
+  type Check,
+  conclude,
+  failed,
+  inconclusive,
+  passed,
+  type Verification,
+  verifyAnchored,
+} from '../anchoring/verify.ts'
 
 /** From `/.well-known/jwt-vc-issuer`, not from the passport. */
 export interface PassportIssuer {
@@ -82,7 +90,8 @@ export function verifyPassport(
 }
 
 function checkSignature(credential: string, issuer: PassportIssuer | undefined): Check {
-  if (!issuer) return open('signature', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have signed')
+  if (!issuer)
+    return inconclusive('signature', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have signed')
   const jwt = readJwt(credential.replace(/~$/, ''))
   if (jwt?.payload.iss !== issuer.issuer)
     return failed('signature', 'KEY_UNKNOWN', 'the credential names another issuer')
@@ -127,13 +136,14 @@ function checkStatus(
 ): Check {
   const { uri, idx } = objectOf(record.statusList) ?? {}
   if (text === undefined) {
-    return open('status', 'STATUS_NOT_GIVEN', `no status list was given: it may be revoked; see ${uri}`)
+    return inconclusive('status', 'STATUS_NOT_GIVEN', `no status list was given: it may be revoked; see ${uri}`)
   }
   const list = readJwt(text.trim())
   const wrong = (detail: string) => failed('status', 'STATUS_INVALID', detail)
   if (list?.header.typ !== 'statuslist+jwt' || list.payload.sub !== uri)
     return wrong('the list belongs to another passport')
-  if (!issuer) return open('status', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have made the list')
+  if (!issuer)
+    return inconclusive('status', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have made the list')
   const signed = checkKey(list, issuer, 'status', '')
   if (signed.result !== 'passed') return signed
   const { iat, ttl } = list.payload

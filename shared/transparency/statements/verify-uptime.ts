@@ -7,7 +7,7 @@ import {
   type CheckName,
   conclude,
   failed,
-  open,
+  inconclusive,
   passed,
   type Verification,
   verifyAnchored,
@@ -23,8 +23,9 @@ export function isUptimeProof(value: JsonObject): boolean {
 }
 
 /**
- * Works offline (docs/spec/alerting.md#daily-statements). Shows that the statements are unchanged, not that they were
- * true. Only `policy` is trusted. @throws AnchoringError UPTIME_PROOF_MALFORMED
+ * Verifies an uptime proof offline (docs/spec/alerting.md#daily-statements): the statements are unchanged since they were
+ * anchored. It cannot show that they were true. Trusts only `policy`.
+ * @throws AnchoringError UPTIME_PROOF_MALFORMED
  */
 export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verification {
   const proof = readUptimeProof(value)
@@ -35,9 +36,9 @@ export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verificat
     const { checks: results } = verifyAnchored(statement.object, parseProofBundle(proof.proofs[index] ?? {}), policy)
     return results.map((check) => ({ date: statement.date, check }))
   })
-  const found = new Map(records.flatMap(({ record, hash }) => (record ? [[hash, record] as const] : [])))
-  const { days, missing } = daysOf(proof, found)
-  const checks = [...summarised(recordChecks), ...chain, ...summarised(anchored), ...missing]
+  const recordByHash = new Map(records.flatMap(({ record, hash }) => (record ? [[hash, record] as const] : [])))
+  const { days, missing } = daysOf(proof, recordByHash)
+  const checks = [...mergeByName(recordChecks), ...chain, ...mergeByName(anchored), ...missing]
   if (checks.some(({ result }) => result === 'failed')) return conclude(checks)
   const sentence = passed('uptime', uptimeSentence(proof, days.map(sumsOfDay)))
   const meaning = passed('stated', 'the daily statements are unchanged; the proof does not show that they were true')
@@ -63,51 +64,57 @@ interface UptimeProof {
   proofs: readonly JsonValue[]
 }
 
+type RecordFault = 'RECORD_HASH' | 'RECORD_MALFORMED' | 'RECORD_OF_OTHER_CHECK' | 'SUMS_MISMATCH'
+
 function checkRecord(raw: JsonObject, record: DayRecord | undefined, hash: string, proof: UptimeProof): Dated {
-  const date = isDate(raw.date) ? raw.date : 'a day'
-  const wrong = (code: 'RECORD_HASH' | 'SUMS_OTHERWISE', detail: string) => ({
-    date,
-    check: failed('record', code, detail),
-  })
+  const date = isDate(raw.date) ? raw.date : 'a record without a valid date'
+  const refused = (code: RecordFault, detail: string): Dated => ({ date, check: failed('record', code, detail) })
   if (!proof.statements.some((statement) => statement.date === raw.date && statement.records.includes(hash)))
-    return wrong('RECORD_HASH', 'the record is not in the statement of its day: it was changed')
-  if (!record) return wrong('RECORD_HASH', 'the record cannot be read')
-  if (record.check !== proof.check) return wrong('RECORD_HASH', 'the record belongs to another check')
+    return refused('RECORD_HASH', 'the record is not in the statement of its day: it was changed')
+  if (!record) return refused('RECORD_MALFORMED', 'the record has members that are missing or invalid')
+  if (record.check !== proof.check) return refused('RECORD_OF_OTHER_CHECK', 'the record belongs to another check')
   const { up, down } = sumsOfDay(record)
   if (up !== record.up || down !== record.down)
-    return wrong('SUMS_OTHERWISE', `the flips add up to ${up} s up and ${down} s down; the record states other sums`)
+    return refused('SUMS_MISMATCH', `the flips add up to ${up} s up and ${down} s down; the record states other sums`)
   return { date, check: passed('record', 'hashes into the statement of its day, and its sums follow from its flips') }
 }
 
-/** Each statement must name the previous one, and a correction a statement of the same day. */
+/** Each statement must name the previous one. A correction must also name an earlier statement of its day. */
 function checkChain(statements: readonly Statement[]): Check[] {
   const broken = statements.flatMap(({ date, previous, corrects }, index) => {
     const before = statements.slice(0, index)
     if (index > 0 && previous !== before.at(-1)?.txId)
-      return [failed('chain', 'CHAIN_BROKEN', `${date}: the statement does not name the one before it`)]
+      return [failed('chain', 'CHAIN_BROKEN', `${date}: the statement does not name the previous one`)]
     if (corrects !== null && !before.some((each) => each.txId === corrects && each.date === date))
-      return [failed('chain', 'CHAIN_BROKEN', `${date}: the correction corrects no statement of its day`)]
+      return [failed('chain', 'CHAIN_BROKEN', `${date}: the correction names no earlier statement of its day`)]
     return []
   })
   return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a chain without gaps`)]
 }
 
-function daysOf(proof: UptimeProof, found: ReadonlyMap<string, DayRecord>): { days: DayRecord[]; missing: Check[] } {
+/**
+ * Returns the newest record of each day. A day is missing without a statement, or if a statement of the day, also an
+ * earlier one, has no record in the proof.
+ */
+function daysOf(
+  proof: UptimeProof,
+  recordByHash: ReadonlyMap<string, DayRecord>,
+): { days: DayRecord[]; missing: Check[] } {
   const days: DayRecord[] = []
   const absent: string[] = []
   for (const date of datesBetween(proof.from, proof.until)) {
     const stated = proof.statements.filter((statement) => statement.date === date)
     const records = stated.map(({ records: hashes }) => {
-      const match = hashes.find((hash) => typeof hash === 'string' && found.has(hash))
-      return typeof match === 'string' ? found.get(match) : undefined
+      const match = hashes.find((hash) => typeof hash === 'string' && recordByHash.has(hash))
+      return typeof match === 'string' ? recordByHash.get(match) : undefined
     })
-    const last = records.at(-1)
-    if (last === undefined || records.includes(undefined)) absent.push(date)
-    else days.push(last)
+    const newest = records.at(-1)
+    if (newest === undefined || records.includes(undefined)) absent.push(date)
+    else days.push(newest)
   }
   if (absent.length === 0) return { days, missing: [] }
-  const detail = `no record of this check for ${listed(absent)}`
-  return { days, missing: [open('days', 'DAY_MISSING', detail)] }
+  const detail = `no record of this check for ${datesText(absent)}`
+  return { days, missing: [inconclusive('days', 'DAY_MISSING', detail)] }
 }
 
 interface Dated {
@@ -115,14 +122,17 @@ interface Dated {
   check: Check
 }
 
-/** Equal results of several days become one line; failed and open ones list their days. */
-function summarised(all: readonly Dated[]): Check[] {
+/**
+ * Merges the passed checks of a name into one, and the open checks into another, each with its days and the detail of
+ * its last day. Failed checks remain one per day.
+ */
+function mergeByName(all: readonly Dated[]): Check[] {
   const names = [...new Set(all.map(({ check }) => check.name))]
   return names.flatMap((name) => {
     const ofName = all.filter(({ check }) => check.name === name)
     return (['failed', 'open', 'passed'] as const).flatMap((result) => {
       const group = ofName.filter(({ check }) => check.result === result)
-      return result === 'failed' ? group.map(namedByDay) : oneLine(name, result, group, ofName.length)
+      return result === 'failed' ? group.map(namedByDay) : mergedCheck(name, result, group, ofName.length)
     })
   })
 }
@@ -131,14 +141,14 @@ function namedByDay({ date, check }: Dated): Check {
   return { ...check, detail: `${date}: ${check.detail}` }
 }
 
-function oneLine(name: CheckName, result: Check['result'], group: readonly Dated[], all: number): Check[] {
+function mergedCheck(name: CheckName, result: Check['result'], group: readonly Dated[], all: number): Check[] {
   const last = group.at(-1)
   if (!last) return []
-  const days = group.length === all ? `all ${all} days` : listed(group.map(({ date }) => date))
+  const days = group.length === all ? `all ${all} days` : datesText(group.map(({ date }) => date))
   return [{ ...last.check, name, result, detail: `${days}: ${last.check.detail}` }]
 }
 
-function listed(dates: readonly string[]): string {
+function datesText(dates: readonly string[]): string {
   const shown = dates.slice(0, 10).join(', ')
   return dates.length > 10 ? `${shown} and ${dates.length - 10} more days` : shown
 }

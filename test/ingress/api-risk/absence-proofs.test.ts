@@ -149,7 +149,7 @@ test.serial('of two records of a log the lower index was first, offline', async 
   t.regex(right.stdout, /ok {3}order +entry \d+ precedes entry \d+/)
   const wrong = await verify(two, '--before', one)
   t.is(wrong.status, 1)
-  t.regex(wrong.stdout, /FAIL order +ORDER_OTHERWISE/)
+  t.regex(wrong.stdout, /FAIL order +ORDER_MISMATCH/)
   const bare = await verify(file('bare.json', first), '--before', two)
   t.is(bare.status, 3, 'without its proof the order stays open')
 })
