@@ -13,7 +13,7 @@ export type Services = { postgres: FoundService; broker: FoundBroker }
 
 /** Methods are called only if `unavailable` returned undefined. */
 export interface Starter {
-  /** @returns the reason; undefined if this way is available */
+  /** @returns undefined if this way is available, otherwise a remedy such as `start a Docker engine` */
   unavailable(service: 'postgres' | 'rabbitmq'): Promise<string | undefined>
   postgres(): Promise<Omit<FoundService, 'origin'>>
   broker(): Promise<Omit<FoundBroker, 'origin'>>
@@ -63,9 +63,9 @@ async function firstOf<Found extends { origin: Origin }>(
   const reasons: string[] = []
   for (const origin of order?.[service] ?? origins) {
     const starter = { docker, binaries, environment: undefined, localhost: undefined }[origin]
-    const closed = await starter?.unavailable(service)
-    if (closed !== undefined) {
-      reasons.push(closed)
+    const remedy = await starter?.unavailable(service)
+    if (remedy !== undefined) {
+      reasons.push(remedy)
       continue
     }
     try {
@@ -74,7 +74,7 @@ async function firstOf<Found extends { origin: Origin }>(
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       reasons.push(reason)
-      report(`${service} could not be had from ${origin}: ${reason}`)
+      report(`${service} from ${origin} failed: ${reason}`)
     }
   }
   const name = service === 'postgres' ? 'PostgreSQL' : 'RabbitMQ'
