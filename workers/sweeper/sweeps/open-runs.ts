@@ -8,10 +8,13 @@ import {
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Until then the end of a run is expected (docs/spec/alerting.md#watched-runs). */
+/** Time after its deadline in which a run may still end (docs/spec/alerting.md#watched-runs). */
 const ABANDONED_AFTER_HOURS = 72
 
-/** Notifies owners if runs ended because there were too many. */
+/**
+ * Abandons runs without an end, counts open runs, and sends a mail to the owners of checks with more open runs than their
+ * rules allow.
+ */
 export const openRuns: Sweep = {
   name: 'open-runs',
   everySeconds: 60,
@@ -21,19 +24,19 @@ export const openRuns: Sweep = {
     if (deps.config.smtpUrl === undefined) return
     await deps.outbox.run(async (tx, enqueue) => {
       for (const notice of await claimAbandonedNotices(tx))
-        for (const to of notice.owners) await queueLinkMail(tx, enqueue, deps, mailOf(notice, to))
+        for (const to of notice.owners) await queueLinkMail(tx, enqueue, deps, noticeMail(notice, to))
     })
   },
 }
 
-function mailOf(notice: AbandonedNotice, to: string) {
+function noticeMail(notice: AbandonedNotice, to: string) {
   const name = nameOf(notice)
   return {
     to,
-    subject: `More runs of "${name}" are open than its rules allow`,
-    lead: `Runs of the check "${name}" start and do not end. The oldest ones were abandoned; their result is unknown.`,
+    subject: `Too many open runs of "${name}"`,
+    lead: `Runs of the check "${name}" start and do not end: more are open than the rules of the check allow. The oldest open runs were abandoned.`,
     action: 'Open the check',
     path: `/checks/${notice.uuid}`,
-    foot: 'You get this mail at most once a day. Raise "open" in the rules of the check if so many may run at once.',
+    foot: 'You get this mail at most once a day. To allow more open runs, raise run.open in the rules of the check.',
   }
 }
