@@ -8,7 +8,7 @@ const PIECE_LENGTH = 65_536
 
 /** Encodes texts and yields to the event loop. Each text is created only when needed. */
 export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   const pieces: Buffer[] = []
   let text = ''
   for (const next of texts) {
@@ -17,7 +17,7 @@ export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
       pieces.push(Buffer.from(text))
       text = ''
     }
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
   pieces.push(Buffer.from(text))
   return pieces

@@ -109,14 +109,14 @@ async function answerForProject(
 /** Counts the checks of a project by tag; the key null counts all checks. */
 async function countByTag(projectId: number, deps: IngressDeps): Promise<Map<string | null, BadgeCounts>> {
   const now = deps.now()
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   const counts = new Map<string | null, BadgeCounts>()
   for (const check of await listShownChecks(deps.db, projectId)) {
     const status = shownStatus(check, now, nextOccurrence)
     for (const tag of new Set([null, ...splitTags(check.tags)])) {
       counts.set(tag, countStatus(counts.get(tag) ?? NO_CHECKS, status))
     }
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
   return counts
 }

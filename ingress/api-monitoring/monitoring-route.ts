@@ -6,7 +6,7 @@ import type { Actor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { openBody } from '../middleware/body.ts'
-import { parseInTurns } from '../middleware/form-text.ts'
+import { parseInSlices } from '../middleware/form-text.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { clientAddress } from '../middleware/request-safety.ts'
 import { type Access, defineOperation, type Operation, type ParamNames, type Route } from '../route.ts'
@@ -172,7 +172,7 @@ function keyActor(request: Request, { keyId, label, project }: ProjectKey, deps:
 
 /** @throws ValidationError, UnavailableError */
 async function parse(request: Request, raw: Buffer, limits: ParseLimits): Promise<JsonObject> {
-  const parsed = await parseInTurns(request, raw, limits)
+  const parsed = await parseInSlices(request, raw, limits)
   if (!parsed.ok) throw new ValidationError(parsed.error)
   return parsed.body
 }

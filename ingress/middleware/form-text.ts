@@ -53,16 +53,16 @@ export async function* bodyPieces(request: IncomingMessage): AsyncGenerator<Buff
 }
 
 /**
- * Parses a long JSON text in steps, so that other requests are served meanwhile.
+ * Parses a long JSON text in slices, so that other requests are served in between.
  * @throws UnavailableError above the budget of the process
  */
-export async function parseInTurns(request: IncomingMessage, raw: Buffer, limits: ParseLimits): Promise<JsonBody> {
-  const turns = createTimeSlices()
+export async function parseInSlices(request: IncomingMessage, raw: Buffer, limits: ParseLimits): Promise<JsonBody> {
+  const slices = createTimeSlices()
   const parsing = parseInSteps(raw, limits)
   for (;;) {
     const step = parsing.next()
     if (step.done) return step.value
     limitValues(request, VALUES_PER_STEP)
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
 }

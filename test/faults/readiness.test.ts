@@ -48,7 +48,7 @@ test.serial(
 
     postgres.blackhole(true)
     t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-    await reports(evaluatorPort, /pings: the oldest in hand waits for \d+ s to be applied/)
+    await reports(evaluatorPort, /pings: the oldest unapplied ping has waited for \d+ s/)
     t.true(metricIn(await scrape(evaluatorPort), 'signalbox_unapplied_ping_seconds') > 15)
     postgres.cut()
     postgres.restore()

@@ -10,8 +10,8 @@ interface Limits {
 }
 
 /**
- * Applies batches, one transaction each: without reading the checks if this process was the last to store them
- * (docs/adr/0002). If another process changed one since, or more is needed, it repeats with locks.
+ * Applies batches, one transaction each. If this process stored the checks last, the transaction does not read them
+ * (docs/adr/0002). If another process has changed one since, or a check needs more facts, it repeats with locks.
  */
 export class Applier {
   readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: Limits }
@@ -25,7 +25,7 @@ export class Applier {
     return (await this.#applyToKnown(batches)) ?? (await this.#applyLocked(batches))
   }
 
-  /** Null if it was not possible; nothing is stored then. */
+  /** Returns null if the checks must be read; then nothing is stored. */
   async #applyToKnown(batches: readonly ShardBatch[]): Promise<Applied | null> {
     const known = this.#known.take(checkIdsOf(batches))
     if (!known) return null
@@ -58,7 +58,7 @@ export class Applier {
       if (applied.stored) this.#known.keep(applied.stored.checks, applied.stored.writer)
       return applied
     } catch (error) {
-      // It is unknown if the transaction has committed, and on which server.
+      // The transaction may have been committed, so the stored state of the checks is unknown.
       if (error !== OUTDATED) this.#known.forget()
       throw error
     }
@@ -71,40 +71,4 @@ export class Applier {
 }
 
 /** Aborts the transaction. */
-const OUTDATED = new Error('a check was changed meanwhile')
-
-/** A single message is handled at once; dense messages share a transaction. */
-export interface Gathering {
-  /** Resolves when the wait since the last call is over, or after `hurry`. */
-  turn(): Promise<void>
-  /** Ends the current or the next wait, because a message must be handled at once. */
-  hurry(): void
-}
-
-/** `apartMs` is the minimum time between two turns. */
-export function createGathering(apartMs: number): Gathering {
-  let begunAt = Number.NEGATIVE_INFINITY
-  let isHurried = false
-  let end: () => void = () => {}
-
-  return {
-    async turn() {
-      const leftMs = begunAt + apartMs - performance.now()
-      if (leftMs > 0 && !isHurried) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, leftMs)
-          end = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      isHurried = false
-      begunAt = performance.now()
-    },
-    hurry() {
-      isHurried = true
-      end()
-    },
-  }
-}
+const OUTDATED = new Error('another process has changed a check')

@@ -38,8 +38,8 @@ export interface Applied {
   /** without those of messages that were applied before */
   applied: number
   dropped: number
-  /** event-loop turns */
-  turns: number
+  /** slices of 10 ms that the evaluation took */
+  slices: number
   /** their arrival was in the future */
   restamped: number
   flips: string[]
@@ -67,7 +67,7 @@ export async function applyBatches(
   // In one round trip; the server takes the locks in this order.
   const [{ fresh, positions }, locked] = await Promise.all([unappliedOf(run, batches), lockChecks(run, ids)])
   if (fresh.length === 0)
-    return { applied: 0, dropped: 0, restamped: 0, turns: 0, flips: [], changed: [], outbox: [], stored: null }
+    return { applied: 0, dropped: 0, restamped: 0, slices: 0, flips: [], changed: [], outbox: [], stored: null }
 
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const restamped = await restamp(run, pings, now)
@@ -138,7 +138,7 @@ async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<
   return {
     applied: evaluation.pings.length,
     dropped: evaluation.dropped,
-    turns: evaluation.turns,
+    slices: evaluation.slices,
     flips: evaluation.flips.map((flip) => flip.to),
     changed: evaluation.changed.map((check) => check.id),
     outbox,

@@ -25,8 +25,8 @@ export interface Evaluation {
   /** of those: a signal was late, so the open run must be computed from the recorded pings */
   late: LockedCheck[]
   dropped: number
-  /** event-loop turns */
-  turns: number
+  /** slices of 10 ms that the evaluation took */
+  slices: number
 }
 
 /**
@@ -41,14 +41,14 @@ export async function evaluate(
   largeMails: ReadonlyMap<AcceptedPing, PingType> = NO_MAILS,
   ruleState: ReadonlyMap<number, RuleState> = NO_RULES,
 ): Promise<Evaluation> {
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   const changed = new Set<LockedCheck>()
   const late = new Set<LockedCheck>()
   const recorded: RecordedPing[] = []
   const flips: NewFlip[] = []
   let dropped = 0
   for (const ping of inOrderOfArrival(pings)) {
-    await turns.rest()
+    await slices.yieldIfNeeded()
     const check = checks.get(ping.checkId)
     if (!check) {
       dropped += 1
@@ -89,7 +89,7 @@ export async function evaluate(
       ...(ping.mail ? mailMembers(ping.mail, ping.body) : null),
     })
   }
-  return { pings: recorded, flips, changed: [...changed], late: [...late], dropped, turns: turns.count() }
+  return { pings: recorded, flips, changed: [...changed], late: [...late], dropped, slices: slices.count() }
 }
 
 const NO_RULES: ReadonlyMap<number, RuleState> = new Map()

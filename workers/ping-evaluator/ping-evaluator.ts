@@ -10,24 +10,25 @@ import { isCausedByMessage, schemaMatches } from '#shared/platform/database/erro
 import { describeError } from '#shared/platform/process/log.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { Applier, createGathering } from './applier.ts'
+import { Applier } from './applier.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, MAX_PINGS, type Taken } from './arrivals.ts'
+import { createBatchTimer } from './batch-timer.ts'
 import { followQueues } from './follow-queues.ts'
 
 const PREFETCH = 300
-/** For dense pings, in milliseconds: half of the cost of a small transaction is fixed. */
-const GATHER_MS = 20
-/** Messages at which the wait ends. */
+/** Minimum interval of transactions while pings are dense: half of the cost of a small transaction is fixed. */
+const BATCH_INTERVAL_MS = 20
+/** Number of waiting messages at which a batch starts without waiting for the interval. */
 const MAX_BATCH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
-/** Event-loop turns of one transaction: 0.2 s of work. */
-const MAX_BATCHES = 20
-/** After a longer database outage the process is unready, because it has unapplied pings. */
-const MAY_WAIT_SECONDS = 15
-/** Attempts after which a message is dead-lettered. */
-const TRIES_ALONE = 3
+/** Slices of 10 ms that the evaluation of a transaction may take; beyond it, the next transactions are smaller. */
+const MAX_SLICES = 20
+/** The process is not ready if no transaction has committed and a ping has waited for longer. */
+const MAX_UNAPPLIED_SECONDS = 15
+/** Failures of a message that is applied alone, after which it is dead-lettered. */
+const MAX_FAILURES_ALONE = 3
 
-/** In the order of each queue. Shards share transactions; any number of processes share the shards. */
+/** Applies pings in the order of each queue. Shards share transactions, and any number of processes share the shards. */
 export const pingEvaluator: Worker = {
   name: 'ping-evaluator',
   start: (deps) => startEvaluator(deps),
@@ -64,7 +65,7 @@ class Evaluator {
   #inWork: readonly Arrival[] = []
   #loop: Promise<void> | null = null
   #isStopping = false
-  readonly #gathering = createGathering(GATHER_MS)
+  readonly #batchTimer = createBatchTimer(BATCH_INTERVAL_MS)
   readonly #applier: Applier
   /** smaller while pings are expensive, so that transactions commit soon */
   #maxPings = MAX_PINGS
@@ -78,13 +79,13 @@ class Evaluator {
 
   take(shard: number, delivery: Delivery): void {
     this.#arrived.push({ shard, delivery, at: performance.now() })
-    if (isUrgent(delivery) || this.#arrived.length >= MAX_BATCH_MESSAGES) this.#gathering.hurry()
+    if (isUrgent(delivery) || this.#arrived.length >= MAX_BATCH_MESSAGES) this.#batchTimer.flush()
     this.#loop ??= this.#drain().finally(() => (this.#loop = null))
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#gathering.hurry()
+    this.#batchTimer.flush()
     await this.#loop
   }
 
@@ -92,7 +93,7 @@ class Evaluator {
     await this.#loop
   }
 
-  /** Since the listener received the oldest unapplied ping, so that a reopened connection does not hide it. */
+  /** Returns the time since a listener received the oldest unapplied ping. A redelivery does not reset it. */
   unappliedSeconds(): number {
     const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))
     if (!oldest) return 0
@@ -102,22 +103,22 @@ class Evaluator {
     return ping ? Math.max(waited, toSeconds(this.#deps.now() - ping.receivedAt)) : waited
   }
 
-  /** A backlog is no problem while transactions commit. */
+  /** Reports no problem while transactions commit, even with a backlog. */
   problems(): string[] {
     const idleSeconds = (performance.now() - this.#appliedAt) / 1000
-    if (idleSeconds <= MAY_WAIT_SECONDS) return []
+    if (idleSeconds <= MAX_UNAPPLIED_SECONDS) return []
     const seconds = Math.round(this.unappliedSeconds())
-    return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
+    return seconds > MAX_UNAPPLIED_SECONDS ? [`pings: the oldest unapplied ping has waited for ${seconds} s`] : []
   }
 
-  /** Only a dense stream waits for more messages, and never while a reader waits for a barrier. */
+  /** Handles messages until none is left. Urgent messages, for example barriers, end the wait for a batch. */
   async #drain(): Promise<void> {
-    // Messages of one socket read are delivered in one turn.
+    // The messages of one socket read arrive in the same turn of the event loop.
     await new Promise(setImmediate)
     while (this.#arrived.length > 0 && !this.#isStopping) {
       if (this.#arrived.length >= MAX_BATCH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))
-        this.#gathering.hurry()
-      await this.#gathering.turn()
+        this.#batchTimer.flush()
+      await this.#batchTimer.waitForNextBatch()
       this.#inWork = this.#takeSome().filter(({ delivery }) => delivery.isLive())
       if (this.#inWork.length > 0) await this.#settle(this.#inWork)
       this.#inWork = []
@@ -167,7 +168,7 @@ class Evaluator {
     for (const delivery of left.values()) delivery.leave(REQUEUE_DELAY_MS)
   }
 
-  /** Dead-letters a redelivered message after too many unfinished starts; then returns false. */
+  /** Counts a start of a redelivered message. After too many, dead-letters the message and returns false. */
   async #begin(shard: number, delivery: Delivery): Promise<boolean> {
     while (delivery.isLive() && !this.#isStopping) {
       try {
@@ -182,7 +183,7 @@ class Evaluator {
     return false
   }
 
-  /** If this fails, only an unused count stays behind. */
+  /** Deletes the count of starts. After a failure, only an unused row remains. */
   async #end(shard: number, delivery: Delivery): Promise<void> {
     await forgetStarts(this.#deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
       this.#deps.log.warn(describeError(error), 'pings.not-ended'),
@@ -234,7 +235,7 @@ class Evaluator {
         if (!taken.delivery.isLive() || this.#isStopping) return false
         firstError ??= error
         if (isCausedByMessage(error)) failures += 1
-        if (failures >= TRIES_ALONE && (await schemaMatches(this.#deps.db))) {
+        if (failures >= MAX_FAILURES_ALONE && (await schemaMatches(this.#deps.db))) {
           const failure = { firstError, lastError: error, failures }
           await deadLetter(this.#deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
           return true
@@ -256,7 +257,7 @@ class Evaluator {
     const result = await this.#applier.apply(group)
     stop()
     this.#appliedAt = performance.now()
-    const isExpensive = result.turns > MAX_BATCHES
+    const isExpensive = result.slices > MAX_SLICES
     this.#maxPings = isExpensive ? Math.ceil(this.#maxPings / 2) : Math.min(MAX_PINGS, this.#maxPings * 2)
     this.#deps.metrics.pingsApplied.inc(result.applied)
     this.#deps.metrics.pingsDropped.inc(result.dropped)

@@ -148,8 +148,8 @@ async function readForm(context: Context): Promise<URLSearchParams> {
     if (!isOfOurPage(context.request) || token === '') throw new ForbiddenError(FOREIGN_FORM)
   }
   const text = (await incoming.all()).toString('utf8')
-  // Long forms that arrive together are parsed in turns.
-  await createTimeSlices().rest()
+  // Other requests are served between long forms that arrive together.
+  await createTimeSlices().yieldIfNeeded()
   if (hasMoreFields(text, MAX_FORM_FIELDS))
     throw new ValidationError(`the form has more than ${MAX_FORM_FIELDS} fields`)
   return parseFormText(text)

@@ -70,10 +70,10 @@ export async function findUuidByUniqueKey(db: Knex, projectId: number, key: stri
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
     projectId,
   ])
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const { uuid } of rows) {
     if (uniqueKey(uuid) === key) return uuid
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
   return null
 }

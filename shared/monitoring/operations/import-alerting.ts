@@ -69,7 +69,7 @@ export async function importWindows(
   const existing = new Map((await windowsOf(tx, [projectId])).map((window) => [window.uuid, window]))
   const slices = createTimeSlices()
   for (const [index, { id, ...body }] of listed.entries()) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     await locating(`windows[${index}]`, async () => {
       const uuid = identity(id, 'id')
       const current = existing.get(uuid)

@@ -169,7 +169,7 @@ async function importIntegrations(
   const rules = { db: tx, config: deps.config, resolve: async () => [] }
   const slices = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     await locating(`channels[${index}]`, async () => {
       const id = identity(entry.id, 'id')
       const current = existing.get(id)
@@ -229,7 +229,7 @@ async function importChecks(
   const tagsAfter = new Map([...existing.values()].map(({ uuid, tags }) => [uuid, tags]))
   const slices = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     await locating(`checks[${index}]`, async () => {
       const uuid = identity(entry.uuid, 'uuid')
       const spec = parseSpec(entry)

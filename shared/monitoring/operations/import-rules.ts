@@ -52,7 +52,7 @@ export async function importRules(
   const changed: Wanted[] = []
   const slices = createTimeSlices()
   for (const [index, entry] of entries) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     await locating(`checks[${index}]`, async () => {
       const uuid = identity(entry.uuid, 'uuid')
       const check = checks.get(uuid)
@@ -74,7 +74,7 @@ export async function importRules(
   await refuseImportedRings(tx, projectId, listed, changed)
   if (!apply) return []
   for (const { uuid, before, rules, secret } of changed) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     const check = await lockCheck(tx, projectId, uuid)
     if (!check) continue
     await storeRuleFields(tx, check, before, rules)

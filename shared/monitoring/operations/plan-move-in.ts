@@ -68,7 +68,7 @@ export async function planMoveIn(
   const seen = new Set<string>()
   const slices = createTimeSlices()
   for (const { check, uuid } of all) {
-    await slices.rest()
+    await slices.yieldIfNeeded()
     const name = nameOf({ uuid, name: String(check.settings.name ?? '') })
     if (seen.has(uuid)) {
       planned.report.notTaken.push({ subject: name, reason: `the source has the check ${check.key} twice` })

@@ -101,7 +101,7 @@ export async function simulateCheck(
     ...span,
   })
   const slices = createTimeSlices()
-  while (simulation.step()) await slices.rest()
+  while (simulation.step()) await slices.yieldIfNeeded()
   const result = simulation.result()
   return { ...result, assumed: assumptionsOf(result, policy?.plan ?? null), check, ...span }
 }

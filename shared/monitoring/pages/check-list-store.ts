@@ -61,10 +61,10 @@ export async function shownAt(db: Knex, projectId: number, micros: Micros): Prom
     [projectId, now],
   )
   const inGrace: number[] = []
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const check of untold) {
     if (shownStatus(check, micros, nextOccurrence) === 'grace') inGrace.push(check.id)
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
   return [now, now, inGrace, now, now]
 }

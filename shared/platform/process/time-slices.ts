@@ -1,64 +1,72 @@
+/** Long work yields after this time, so that other requests do not wait for it. */
 const SLICE_MS = 10
 
-/** null while no sliced work runs */
-let began: number | null = null
+/** start of the running slice; null between slices */
+let startedAt: number | null = null
+/** resumes the work that yielded, oldest first */
 const waiting: (() => void)[] = []
 
 interface TimeSlices {
-  rest(): Promise<void>
-  /** Returns the number of slices that the caller's work filled until its last rest, at least 1. */
+  /** Yields to the event loop if the running slice has lasted 10 ms. */
+  yieldIfNeeded(): Promise<void>
+  /** Returns the number of slices that the work filled until it last yielded, at least 1. */
   count(): number
 }
 
-/** `rest` yields after 10 ms. All sliced work of the process shares a slice; waiting work resumes in order. */
+/**
+ * Divides long work into slices of 10 ms, between which the event loop runs. All work of the process shares the slices,
+ * so that many concurrent requests do not take 10 ms each before the event loop runs.
+ */
 export function createTimeSlices(): TimeSlices {
-  sliceStart()
-  let resumed = performance.now()
-  let sliceMs = 0
+  startSliceIfNone()
+  let resumedAt = performance.now()
+  let workedMs = 0
   return {
-    async rest() {
+    async yieldIfNeeded() {
       const now = performance.now()
-      if (now - sliceStart() < SLICE_MS) return
-      sliceMs += now - resumed
+      if (now - startSliceIfNone() < SLICE_MS) return
+      workedMs += now - resumedAt
       await new Promise<void>((resolve) => waiting.push(resolve))
-      resumed = performance.now()
+      resumedAt = performance.now()
     },
-    count: () => Math.max(1, Math.ceil(sliceMs / SLICE_MS)),
+    count: () => Math.max(1, Math.ceil(workedMs / SLICE_MS)),
   }
 }
 
-function sliceStart(): number {
-  if (began === null) {
-    began = performance.now()
-    setImmediate(nextSlice)
+/** Returns the start of the running slice. `setImmediate` ends it, after the event loop has handled pending I/O. */
+function startSliceIfNone(): number {
+  if (startedAt === null) {
+    startedAt = performance.now()
+    setImmediate(endSlice)
   }
-  return began
+  return startedAt
 }
 
-function nextSlice(): void {
-  began = null
-  const next = waiting.shift()
-  if (!next) return
-  sliceStart()
-  next()
+function endSlice(): void {
+  startedAt = null
+  const resume = waiting.shift()
+  if (!resume) return
+  startSliceIfNone()
+  resume()
 }
 
-/** The event loop may run at each yield. */
+/** Runs a generator and yields to the event loop at its `yield` expressions if needed. */
 export async function runYielding<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (;;) {
     const { done, value } = work.next()
     if (done) return value
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
 }
 
+/** Maps items and yields to the event loop between them if needed. */
 export async function mapYielding<In, Out>(items: Iterable<In>, change: (item: In) => Out): Promise<Out[]> {
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   const changed: Out[] = []
   for (const item of items) {
     changed.push(change(item))
-    await turns.rest()
+    await slices.yieldIfNeeded()
   }
   return changed
 }

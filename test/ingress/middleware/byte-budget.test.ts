@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import test from 'ava'
 import { countBody, openBody } from '../../../ingress/middleware/body.ts'
-import { parseInTurns } from '../../../ingress/middleware/form-text.ts'
+import { parseInSlices } from '../../../ingress/middleware/form-text.ts'
 import { createByteBudget } from '../../../ingress/slots.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Answer, send } from '../../support/send.ts'
@@ -63,7 +63,7 @@ test('bodies of all addresses together stay within the total until they are answ
   const [first, second] = held
   if (!first || !second) throw new Error('no body is held')
   const values = Buffer.from(JSON.stringify({ x: Array(5_000).fill(1) }))
-  await t.throwsAsync(parseInTurns(second.request, values, {}), { message: /too many request bodies/ })
+  await t.throwsAsync(parseInSlices(second.request, values, {}), { message: /too many request bodies/ })
   first.response.end('answered')
   await answers[0]
   await eventually('the bytes to be free', () => {

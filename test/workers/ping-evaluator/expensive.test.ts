@@ -27,14 +27,14 @@ test('an evaluation of expensive schedules yields to the event loop', async (t) 
     seen.push(isFree)
     return null
   }
-  const { pings, turns } = await evaluate(
+  const { pings, slices } = await evaluate(
     checks,
     ids.map((id) => aPing(id)),
     expensive,
   )
   t.is(pings.length, ids.length)
   t.is(seen.at(-1), true)
-  t.true(turns > 2, `${turns}`)
+  t.true(slices > 2, `${slices}`)
 })
 
 test('groups of messages shrink while pings are expensive, and none is left out', (t) => {
@@ -96,7 +96,7 @@ test('a blocked evaluator is not ready, and its metric counts from the receipt o
     const sinceAccepted = (performance.now() - accepted) / 1000
     t.true((await ageOf(evaluator.metrics)) > sinceAccepted - 0.1, 'the start of the process does not hide its age')
     await eventually('the reason', async () =>
-      (await named()).some((text) => /^pings: the oldest in hand waits for \d+ s/.test(text)),
+      (await named()).some((text) => /^pings: the oldest unapplied ping has waited for \d+ s/.test(text)),
     )
     return evaluator.metrics
   })

@@ -2,7 +2,7 @@ import { ForbiddenError, ValidationError } from '#shared/errors.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document.ts'
-import { parseInTurns } from '../../../middleware/form-text.ts'
+import { parseInSlices } from '../../../middleware/form-text.ts'
 import { jsonObjectTexts, sendPieces, textPieces } from '../../../text-pieces.ts'
 import { personOf } from '../../shell/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
@@ -30,7 +30,7 @@ async function importDocument(context: FormContext): Promise<void> {
   const document = field(form, 'document')
   const refuse = (problem: string, status: number) =>
     showSettings(context, { problem, requested: { document, report: null } }, status)
-  const parsed = await parseInTurns(context.request, Buffer.from(document), { maxValues: MAX_DOCUMENT_VALUES })
+  const parsed = await parseInSlices(context.request, Buffer.from(document), { maxValues: MAX_DOCUMENT_VALUES })
   if (!parsed.ok) return await refuse('That is not the JSON of an export.', 400)
   try {
     const apply = field(form, 'do') !== 'preview'
