@@ -28,7 +28,7 @@ COPY docs/openapi.json docs/openapi.json
 RUN mkdir -p /var/lib/signalbox node_modules/.cache && chown node:node /var/lib/signalbox node_modules/.cache
 USER node
 # What a start would compile is compiled here: the file system of the container is read-only.
-RUN node --import ./shared/platform/process/load-typescript.mjs --input-type=module --eval "await import('./all/open-all.ts')"
+RUN node --import ./shared/platform/process/load-typescript.mjs --input-type=module --eval "await import('./all/start-all.ts')"
 EXPOSE 8080 2525
 # The first two are explained in stack/stack-settings.ts.
 CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=512", "--import", "./shared/platform/process/load-typescript.mjs", "ingress/main.ts"]

@@ -8,7 +8,7 @@ import type { Broker } from '#shared/platform/broker/broker.ts'
  * cached answer until it expires.
  */
 export function createAnnouncements(broker: Broker) {
-  const { notify, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
+  const { notify, onChange, onMissedMessages } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
   return {
     announce(change: CacheChange): void {
       // The caches of this process need not wait for the broker.
@@ -16,7 +16,7 @@ export function createAnnouncements(broker: Broker) {
       broker.send({ exchange: CACHE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     },
     onChange,
-    onGap,
+    onMissedMessages,
   }
 }
 
@@ -36,7 +36,7 @@ function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Bu
   const notify = (announced: T) => {
     for (const listener of listeners) listener(announced)
   }
-  const gapListeners = new Set<() => void>()
+  const missedListeners = new Set<() => void>()
   const queue = `${exchange}.${randomUUID()}`
   broker.consume({
     queue,
@@ -45,7 +45,7 @@ function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Bu
     async declare(channel) {
       await channel.assertQueue(queue, { exclusive: true, autoDelete: true, durable: false })
       await channel.bindQueue(queue, exchange, '')
-      for (const listener of gapListeners) listener()
+      for (const listener of missedListeners) listener()
     },
     onDelivery({ message }) {
       const announced = parse(message.content)
@@ -57,9 +57,9 @@ function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Bu
     onChange(listener: (announced: T) => void): void {
       listeners.add(listener)
     },
-    /** calls the listener after a reconnect, because messages may be lost */
-    onGap(listener: () => void): void {
-      gapListeners.add(listener)
+    /** calls the listener after each connect, because messages before it are lost */
+    onMissedMessages(listener: () => void): void {
+      missedListeners.add(listener)
     },
   }
 }

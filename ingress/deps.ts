@@ -37,8 +37,8 @@ export type IngressTasks = typeof import('./threads/tasks.ts').tasks
 export interface IngressDeps {
   config: Config
   db: Knex
-  /** a small separate pool, so that health checks answer while the main pool is exhausted */
-  healthDb: Knex
+  /** a small separate pool, so that health checks and heartbeats work while the main pool is exhausted */
+  reserveDb: Knex
   broker: Broker
   outbox: Outbox
   barrier: Pick<Barriers, 'pass'>
@@ -55,7 +55,7 @@ export interface IngressDeps {
   installation: Pick<Installation, 'problems' | 'generations'>
   /** for tasks whose cost grows with stored or sent data, and which would block the event loop */
   threads: Threads<IngressTasks>
-  turns: EventLoopMonitor
+  eventLoop: EventLoopMonitor
   agents: AgentDirectory
   /** aborted at the start of a shutdown: the process still serves, but is not ready */
   draining: AbortSignal

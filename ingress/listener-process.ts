@@ -5,12 +5,12 @@ import { createAnnouncements } from './announcements.ts'
 import type { IngressTasks } from './deps.ts'
 import { type EventLoopMonitor, monitorEventLoop } from './event-loop-monitor.ts'
 
-/** Parts that a process has once, for all of its listeners. */
+/** Parts that the listeners of a process share. */
 export interface ListenerProcess {
   platform: Platform
   announcements: ReturnType<typeof createAnnouncements>
   threads: Threads<IngressTasks>
-  turns: EventLoopMonitor
+  eventLoop: EventLoopMonitor
 }
 
 export function openListenerProcess(resources: AsyncDisposableStack, platform: Platform, log: Log): ListenerProcess {
@@ -19,6 +19,6 @@ export function openListenerProcess(resources: AsyncDisposableStack, platform: P
     platform,
     announcements: createAnnouncements(broker),
     threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
-    turns: resources.use(monitorEventLoop({ log, metrics })),
+    eventLoop: resources.use(monitorEventLoop({ log, metrics })),
   }
 }

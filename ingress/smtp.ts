@@ -2,13 +2,13 @@ import { loadConfig } from '#shared/platform/process/config.ts'
 import { withLocalEnv } from '#shared/platform/process/local-env.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { explainConfigError, runProcess } from '#shared/platform/process/run-process.ts'
-import { openMailIngress } from './smtp/open-mail-ingress.ts'
+import { startMailIngress } from './smtp/start-mail-ingress.ts'
 
 const config = readConfig()
 const log = createLog(config.logLevel, 'smtp')
 
 await runProcess(log, async (resources) => {
-  const { server } = await openMailIngress(resources, config, log)
+  const { server } = await startMailIngress(resources, config, log)
   log.info({ port: server.port }, 'smtp.listening')
 })
 

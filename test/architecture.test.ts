@@ -77,12 +77,12 @@ const composition = [
   'ingress/app.ts',
   'ingress/deps.ts',
   'ingress/docs-page.tsx',
-  'ingress/open-ingress.ts',
   'ingress/openapi.ts',
   'ingress/platform-routes.ts',
   'ingress/risk-services.ts',
   'ingress/server.ts',
   'ingress/smtp.ts',
+  'ingress/start-ingress.ts',
   'ingress/threads/tasks.ts',
 ]
 

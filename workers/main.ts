@@ -3,8 +3,8 @@ import { loadConfig } from '#shared/platform/process/config.ts'
 import { withLocalEnv } from '#shared/platform/process/local-env.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { explainConfigError, runProcess } from '#shared/platform/process/run-process.ts'
-import { openWorkers } from './open-workers.ts'
 import { workers } from './registry.ts'
+import { startWorkers } from './start-workers.ts'
 
 const names = workers.map(({ name }) => name)
 const wanted = readNames(process.argv.slice(2))
@@ -13,7 +13,7 @@ const started = workers.filter(({ name }) => wanted.length === 0 || wanted.inclu
 const log = createLog(config.logLevel, started.length === workers.length ? 'workers' : wanted.join('+'))
 
 await runProcess(log, async (resources) => {
-  await openWorkers(resources, started, config, log)
+  await startWorkers(resources, started, config, log)
 })
 
 function readNames(args: string[]): string[] {

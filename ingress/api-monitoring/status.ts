@@ -23,7 +23,7 @@ export function statusRoute(version: ApiVersion): Route {
     },
     async handle(_request, response, deps) {
       try {
-        await pingServer(deps.healthDb)
+        await pingServer(deps.reserveDb)
       } catch {
         response.status(500).end()
         return

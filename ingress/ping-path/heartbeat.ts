@@ -26,7 +26,7 @@ const EVERY_MS = 1_000
 
 /** @param oldest returns the arrival of the oldest unanswered ping; null if there is none */
 export function startHeartbeat(
-  deps: Pick<IngressDeps, 'clock' | 'now' | 'healthDb' | 'config' | 'log' | 'metrics'>,
+  deps: Pick<IngressDeps, 'clock' | 'now' | 'reserveDb' | 'config' | 'log' | 'metrics'>,
   kind: ListenerKind,
   parts: { cover: Cover; oldest: () => Micros | null },
 ): Heartbeat {
@@ -57,7 +57,7 @@ export function startHeartbeat(
     const sentAt = performance.now()
     const settlesWithinMs = deps.config.publishTimeoutMs
     const settledAge = now - settledUntil
-    await storeHeartbeat(deps.healthDb, { instance, kind, from, settledUntil, settledAge, settlesWithinMs })
+    await storeHeartbeat(deps.reserveDb, { instance, kind, from, settledUntil, settledAge, settlesWithinMs })
     parts.cover.extend(sentAt, arrivalNow())
     hasBegun = true
     first.resolve()
@@ -75,7 +75,7 @@ export function startHeartbeat(
       closing.abort()
       await running
       if (!hasBegun) return
-      await signOff(deps.healthDb, instance).catch((error: unknown) =>
+      await signOff(deps.reserveDb, instance).catch((error: unknown) =>
         log.warn(describeError(error), 'heartbeat.not-ended'),
       )
     },

@@ -25,7 +25,7 @@ const RESPONSE_TIMEOUT_MS = 2_000
  * @param intervalMs tests prove more often
  */
 export function createListenerProof(
-  deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'log' | 'installation' | 'now'>,
+  deps: Pick<IngressDeps, 'reserveDb' | 'broker' | 'log' | 'installation' | 'now'>,
   kind: ListenerKind,
   intervalMs?: number,
 ): ListenerProof {
@@ -46,7 +46,7 @@ export function createListenerProof(
 
   async function afterStore(): Promise<void> {
     const refused = refusals.waiting()
-    await storeRefusals(deps.healthDb, kind, refused, performance.now())
+    await storeRefusals(deps.reserveDb, kind, refused, performance.now())
     refusals.stored(refused)
   }
 
@@ -54,7 +54,7 @@ export function createListenerProof(
     refusals,
     start(isListening) {
       const rounds = { intervalMs, prove: () => prove(isListening), afterStore }
-      prover = startProver({ db: deps.healthDb, log: deps.log }, kind, rounds)
+      prover = startProver({ db: deps.reserveDb, log: deps.log }, kind, rounds)
     },
     async [Symbol.asyncDispose]() {
       await prover?.[Symbol.asyncDispose]()

@@ -26,7 +26,7 @@ export interface PingPath extends AsyncDisposable {
 
 export type PingPathDeps = Pick<
   IngressDeps,
-  'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
+  'config' | 'db' | 'reserveDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
 >
 
 /** Closing it waits for accepted pings. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import test from 'ava'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
-import { openMailIngress } from '../../ingress/smtp/open-mail-ingress.ts'
+import { startMailIngress } from '../../ingress/smtp/start-mail-ingress.ts'
 import { startMail } from '../ingress/smtp/mail-product.ts'
 import { eventually } from '../support/eventually.ts'
 import { listeningPort, openProduct, type Product } from '../support/product.ts'
@@ -57,7 +57,7 @@ test.serial(
     const { base, deps } = await product.ingress({}, behindProxy)
     await using resources = new AsyncDisposableStack()
     const mailConfig = loadConfig({ ...product.env, ...behindProxy })
-    const mail = await openMailIngress(resources, mailConfig, createLog('silent', 'test'))
+    const mail = await startMailIngress(resources, mailConfig, createLog('silent', 'test'))
     await mail.deps.broker.connected()
     // One that died without signing off must not stop the sweep.
     const dying = product.spawn('ingress')

@@ -10,7 +10,7 @@ import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps, IngressTasks } from '../../ingress/deps.ts'
-import type { MailDeps } from '../../ingress/smtp/open-mail-ingress.ts'
+import type { MailDeps } from '../../ingress/smtp/start-mail-ingress.ts'
 import { ALL_HEAP, INGRESS_HEAP } from '../../stack/stack-settings.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { eventually } from './eventually.ts'
@@ -216,23 +216,23 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     db,
     async ingress(override, own) {
       const itsConfig = own ? loadConfig({ ...settings, ...own }) : config
-      const { openIngress } = await import('../../ingress/open-ingress.ts')
-      const { server, deps } = await openIngress(resources, itsConfig, log, override)
+      const { startIngress } = await import('../../ingress/start-ingress.ts')
+      const { server, deps } = await startIngress(resources, itsConfig, log, override)
       if (!override?.threads) deps.threads = resources.use(await openPatientThreads(deps))
       await deps.broker.connected()
       return { base: `http://127.0.0.1:${server.port}`, deps }
     },
     async mail() {
-      const { openMailIngress } = await import('../../ingress/smtp/open-mail-ingress.ts')
-      const { server, deps } = await openMailIngress(resources, config, log)
+      const { startMailIngress } = await import('../../ingress/smtp/start-mail-ingress.ts')
+      const { server, deps } = await startMailIngress(resources, config, log)
       await deps.broker.connected()
       return { port: server.port, deps }
     },
     async workers(names, override) {
-      const { openWorkers } = await import('../../workers/open-workers.ts')
+      const { startWorkers } = await import('../../workers/start-workers.ts')
       const own = new AsyncDisposableStack()
       const chosen = names ? await loadWorkers(names) : (await import('../../workers/registry.ts')).workers
-      const deps = await openWorkers(own, chosen, config, log, override)
+      const deps = await startWorkers(own, chosen, config, log, override)
       await deps.broker.connected()
       resources.use(own)
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import test from 'ava'
 import { execute, query } from '#shared/platform/database/sql.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { openIngress } from '../../../ingress/open-ingress.ts'
-import { openWorkers } from '../../../workers/open-workers.ts'
+import { startIngress } from '../../../ingress/start-ingress.ts'
 import { workers } from '../../../workers/registry.ts'
+import { startWorkers } from '../../../workers/start-workers.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -30,7 +30,7 @@ let secondsAgo = 0
 test.before(async () => {
   app = resources.use(await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '20' } }))
   const began = nowMicros()
-  const { server, deps } = await openIngress(resources, { ...app.deps.config, port: 0 }, app.deps.log, {
+  const { server, deps } = await startIngress(resources, { ...app.deps.config, port: 0 }, app.deps.log, {
     now: () => began - microsOfSeconds(secondsAgo),
   })
   await deps.broker.connected()
@@ -142,7 +142,7 @@ test.serial('deletes only flips older than the retention', async (t) => {
   t.deepEqual(await flips(), [1, 0, 0, 1])
   const chosen = workers.filter(({ name }) => name === 'sweeper')
   await using sweeper = new AsyncDisposableStack()
-  await openWorkers(sweeper, chosen, app.deps.config, app.deps.log)
+  await startWorkers(sweeper, chosen, app.deps.config, app.deps.log)
   t.deepEqual(
     await eventually('the sweep', async () => {
       const left = await flips()

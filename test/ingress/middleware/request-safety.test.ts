@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
-import { openIngress } from '../../../ingress/open-ingress.ts'
+import { startIngress } from '../../../ingress/start-ingress.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
@@ -170,7 +170,7 @@ test('an ingress whose schema is not current is not ready, and reports why to it
   await using stale = await openProduct({ listener: 'http', workers: [] })
   await stale.deps.db.raw('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)')
   await using resources = new AsyncDisposableStack()
-  const { server, deps } = await openIngress(resources, { ...stale.deps.config, port: 0 }, stale.deps.log)
+  const { server, deps } = await startIngress(resources, { ...stale.deps.config, port: 0 }, stale.deps.log)
   await deps.broker.connected()
   const ready = await send(`http://127.0.0.1:${server.port}`, '/readyz')
   t.is(ready.status, 503)

@@ -1,6 +1,6 @@
 import { query } from '#shared/platform/database/sql.ts'
 import type { Config } from '#shared/platform/process/config.ts'
-import { openIngress } from '../../../ingress/open-ingress.ts'
+import { startIngress } from '../../../ingress/start-ingress.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -24,7 +24,7 @@ export async function openAnotherListener(
   { deps }: HttpProduct,
   changed: Partial<Config> = {},
 ): Promise<string> {
-  const { server, deps: own } = await openIngress(resources, { ...deps.config, port: 0, ...changed }, deps.log)
+  const { server, deps: own } = await startIngress(resources, { ...deps.config, port: 0, ...changed }, deps.log)
   await own.broker.connected()
   return `http://127.0.0.1:${server.port}`
 }

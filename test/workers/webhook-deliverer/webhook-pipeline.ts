@@ -6,7 +6,7 @@ import knex, { type Knex } from 'knex'
 import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../../../workers/define-worker.ts'
-import { openWorkers } from '../../../workers/open-workers.ts'
+import { startWorkers } from '../../../workers/start-workers.ts'
 import { sweeper } from '../../../workers/sweeper/sweeper.ts'
 import { webhookDeliverer } from '../../../workers/webhook-deliverer/webhook-deliverer.ts'
 import { createDatabase, createVhost } from '../../support/services.ts'
@@ -52,7 +52,7 @@ export async function openPipeline(env: Record<string, string> = {}): Promise<Pi
     async workers(names, override) {
       const workerResources = new AsyncDisposableStack()
       const chosen = known.filter(({ name }) => names.includes(name))
-      const deps = await openWorkers(workerResources, chosen, config, log, override)
+      const deps = await startWorkers(workerResources, chosen, config, log, override)
       await deps.broker.connected()
       resources.use(workerResources)
       return { ...deps, [Symbol.asyncDispose]: () => workerResources.disposeAsync() }

@@ -30,20 +30,21 @@ import { Watchers } from './web/shell/live-watchers.ts'
 const KEY_REMEMBERED_MS = 3_000
 
 /**
- * Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it.
- * `drain` comes before that: it keeps serving, turns readiness red and lets go of kept-alive connections.
- * @param process the parts that it shares with the SMTP listener of the same process; opened here by default
+ * Starts the HTTP ingress. `resources` closes the server first, then the ping path. `drain` prepares a shutdown: the
+ * process still serves, but is not ready, and its responses close their connections.
+ * @param listenerProcess parts shared with the SMTP listener of the same process; opened here by default
  */
-export async function openIngress(
+export async function startIngress(
   resources: AsyncDisposableStack,
   config: Config,
   log: Log,
   override: Partial<IngressDeps> = {},
-  process?: ListenerProcess,
+  listenerProcess?: ListenerProcess,
 ): Promise<{ server: HttpServer; deps: IngressDeps; drain: () => void }> {
   const draining = new AbortController()
   const { platform, ...shared } =
-    process ?? openListenerProcess(resources, await openPlatform(resources, 'signalbox-ingress', config, log), log)
+    listenerProcess ??
+    openListenerProcess(resources, await openPlatform(resources, 'signalbox-ingress', config, log), log)
   const { announcements } = shared
   const deps = createDeps({ platform, shared, config, log, draining: draining.signal, override })
   const listener = openListenerProblems(deps)
@@ -56,7 +57,7 @@ export async function openIngress(
   const pingListener = startPingListener(deps)
   resources.use(pingListener)
   announcements.onChange((change) => pingListener.cache.forget(change))
-  announcements.onGap(() => pingListener.cache.expire())
+  announcements.onMissedMessages(() => pingListener.cache.expire())
   const connections = createConnectionCap(config.httpConnectionsPerAddress, deps.trustedProxies)
   const server = await openHttpServer(
     { port: config.port, host: config.host, connections },
@@ -83,7 +84,7 @@ const MAX_HISTORIES = 40
  */
 const MAX_TOKEN_ATTEMPTS = 4
 
-/** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
+/** Creates the dependencies of the listeners. Overridden ones also replace the originals in the others. */
 function createDeps(parts: {
   platform: Platform
   shared: Omit<ListenerProcess, 'platform'>
@@ -93,13 +94,13 @@ function createDeps(parts: {
   override: Partial<IngressDeps>
 }): IngressDeps {
   const { platform, shared, config, log, draining, override } = parts
-  const { announcements, threads, turns } = shared
+  const { announcements, threads, eventLoop } = shared
   const { broker, metrics } = platform
   const liveChanges = createLiveChanges(broker)
   const ground = {
     config,
     db: platform.db,
-    healthDb: platform.reserveDb,
+    reserveDb: platform.reserveDb,
     broker,
     outbox: platform.outbox,
     barrier: createBarriers(broker, { generations: platform.installation.generations, metrics }),
@@ -111,7 +112,7 @@ function createDeps(parts: {
     pingRefusals: platform.pingRefusals,
     installation: platform.installation,
     threads,
-    turns,
+    eventLoop,
     draining,
     agents: createAgentDirectory(config.agentRateLimitPerMinute),
     clock: platform.clock,

@@ -12,22 +12,22 @@ import { type MailServer, openMailServer } from './server.ts'
 export type MailDeps = PingPathDeps & Pick<IngressDeps, 'threads'>
 
 /**
- * Opens the SMTP listener. `resources` closes the server first, then the ping path.
- * @param process the parts that it shares with the HTTP listener of the same process; opened here by default
+ * Starts the SMTP listener. `resources` closes the server first, then the ping path.
+ * @param listenerProcess parts shared with the HTTP listener of the same process; opened here by default
  */
-export async function openMailIngress(
+export async function startMailIngress(
   resources: AsyncDisposableStack,
   config: Config,
   log: Log,
-  process?: ListenerProcess,
+  listenerProcess?: ListenerProcess,
 ): Promise<{ server: MailServer; deps: MailDeps }> {
   const { platform, announcements, threads } =
-    process ?? openListenerProcess(resources, await openPlatform(resources, 'signalbox-smtp', config, log), log)
+    listenerProcess ?? openListenerProcess(resources, await openPlatform(resources, 'signalbox-smtp', config, log), log)
   const { broker, metrics } = platform
   const deps: MailDeps = {
     config,
     db: platform.db,
-    healthDb: platform.reserveDb,
+    reserveDb: platform.reserveDb,
     broker,
     secrets: platform.secrets,
     log,
@@ -40,7 +40,7 @@ export async function openMailIngress(
   const pingPath = openPingPath(deps, 'smtp')
   resources.use(pingPath)
   announcements.onChange((change) => pingPath.cache.forget(change))
-  announcements.onGap(() => pingPath.cache.expire())
+  announcements.onMissedMessages(() => pingPath.cache.expire())
   const server = await openMailServer(
     {
       port: config.smtpPort,

@@ -9,11 +9,11 @@ import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
 /**
- * Opens workers in one process: they start once it fits its installation, and stop for as long as it does not. Closed
- * through `resources`: each stops taking and finishes what it has in flight.
- * @param shared the platform of a process that has listeners too; opened here by default
+ * Starts workers in one process while its settings fit the installation, and stops them while they do not. `resources`
+ * closes them: each stops consuming and finishes its work in progress.
+ * @param shared platform of a process that also has listeners; opened here by default
  */
-export async function openWorkers(
+export async function startWorkers(
   resources: AsyncDisposableStack,
   chosen: readonly Worker[],
   config: Config,
@@ -29,14 +29,14 @@ export async function openWorkers(
   const queueWatch = resources.use(openQueueWatch(watched, platform.installation.generations, isQueueOf(chosen)))
   platform.readiness.add(queueWatch.problems)
   const takesIn = chosen.filter(({ sends }) => !sends)
-  const running = resources.use(createSwitch(() => startAll(takesIn, deps)))
+  const running = resources.use(createSwitch(() => startEach(takesIn, deps)))
   platform.installation.onChange((fits) => running.turn(fits))
   const sends = chosen.filter((worker) => worker.sends)
   if (sends.length > 0) await openSenders(resources, sends, deps, platform)
   return deps
 }
 
-/** A restored copy must send nothing until the operator has accepted it. */
+/** On a restored database they start only after the operator has verified it. */
 async function openSenders(
   resources: AsyncDisposableStack,
   senders: readonly Worker[],
@@ -47,13 +47,13 @@ async function openSenders(
   const gate = resources.use(openRestoreGate({ db, log, directory: config.checkpointDir }))
   readiness.add(gate.problems)
   await gate.requested()
-  const running = resources.use(createSwitch(() => startAll(senders, deps)))
-  const look = () => running.turn(installation.problems().length === 0 && gate.problems().length === 0)
-  installation.onChange(look)
-  gate.onChange(look)
+  const running = resources.use(createSwitch(() => startEach(senders, deps)))
+  const update = () => running.turn(installation.problems().length === 0 && gate.problems().length === 0)
+  installation.onChange(update)
+  gate.onChange(update)
 }
 
-function startAll(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableStack {
+function startEach(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableStack {
   const started = new AsyncDisposableStack()
   for (const worker of chosen) {
     for (const part of worker.start({ ...deps, log: deps.log.child({ worker: worker.name }) })) started.use(part)
@@ -61,7 +61,7 @@ function startAll(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableS
   return started
 }
 
-/** Changes run one after the other. Disposal turns it off permanently. */
+/** Starts and stops one after the other. Disposal stops permanently. */
 function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void } & AsyncDisposable {
   let running: AsyncDisposable | null = null
   let stopping: Promise<void> | null = null
