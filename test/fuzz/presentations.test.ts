@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto'
 import test from 'ava'
 import {
-  ask,
-  attempt,
   client,
-  foreign,
   holder,
-  issued,
+  newCredential,
+  otherKeyPair,
   product,
+  readPresentation,
+  requestPresentation,
   start,
   stop,
-  view,
+  submitPresentation,
 } from '../ingress/api-risk/presentation-support.ts'
 import { effort } from '../support/effort.ts'
 import type { Reply } from '../support/platform-client.ts'
@@ -41,7 +41,7 @@ const reasons = new Map<string, number>()
 
 test.before(async () => {
   await start()
-  good = { credential: await issued(), holder, foreign, claims: ['legalName', 'gstin'] }
+  good = { credential: await newCredential(), holder, foreign: otherKeyPair, claims: ['legalName', 'gstin'] }
 })
 test.after.always(stop)
 
@@ -56,7 +56,7 @@ interface Open extends Answered {
 }
 
 async function openRequest(mode: Open['mode']): Promise<Open> {
-  const requested = await ask(client, { responseMode: mode })
+  const requested = await requestPresentation(client, { responseMode: mode })
   const jwt = await (await fetch(requested.json.requestUri)).text()
   const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
   return {
@@ -138,7 +138,7 @@ for (let first = 0; first < count; first += BATCH) {
         if (fault) faults.push(fault)
         request.refusals++
         if (request.refusals === MAX_REFUSALS) {
-          const { state, reasons: found } = (await view(client, request.requested)).json
+          const { state, reasons: found } = (await readPresentation(client, request.requested)).json
           if (state === 'VERIFIED') faults.push(`the request of case ${index} is VERIFIED, seed ${seed}`)
           for (const reason of found) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
         }
@@ -161,7 +161,7 @@ test.serial('after them nothing was recorded, and a presentation as it should be
     t.deepEqual(await product.db(table).where(where), [], table)
   if (only === undefined) t.true(reasons.size >= 8, 'they are refused for many reasons, and not for one')
   for (const responseMode of ['direct_post', 'direct_post.jwt'])
-    t.is((await attempt(await ask(client, { responseMode }))).status, 200)
+    t.is((await submitPresentation(await requestPresentation(client, { responseMode }))).status, 200)
   const request = await openRequest('direct_post.jwt')
   const whole = await formOf(request, { company: [await bind(good.credential, request, good.holder)] })
   t.is((await post(request.responseUri, whole)).status, 200, 'what is mutated here is right before it is')

@@ -21,20 +21,20 @@ export let product: HttpProduct
 let sink: HttpSink
 export let client: ApiClient
 export let issuer: KeyPair
-export let foreign: KeyPair
+export let otherKeyPair: KeyPair
 export let holder: KeyPair
 export let iss = ''
 
 let started: Promise<void> | undefined
 let stopped: Promise<void> | undefined
 
-/** Opens the product with an issuer at a server of the tests, once for all files of a process. */
+/** Starts the product and the server of an issuer, once per process. */
 export function start(): Promise<void> {
   started ??= open()
   return started
 }
 
-/** Closes both. Call it in `test.after.always`. */
+/** Stops both. Call it in `test.after.always`. */
 export function stop(): Promise<void> {
   stopped ??= close()
   return stopped
@@ -52,11 +52,11 @@ async function open(): Promise<void> {
   })
   client = await openClient(product, product.url)
   issuer = await newKeyPair()
-  foreign = await newKeyPair()
+  otherKeyPair = await newKeyPair()
   holder = await newKeyPair()
   iss = sink.url
   sink.respond = ({ path }) => statusAnswer(path)
-  t0 = Math.floor(Date.now() / 1000)
+  nowSeconds = Math.floor(Date.now() / 1000)
   const trusted = await trust(client)
   if (trusted.status !== 201) throw new Error(trusted.text)
 }
@@ -66,7 +66,8 @@ async function close(): Promise<void> {
   await sink?.[Symbol.asyncDispose]()
 }
 
-export let t0 = 0
+/** Unix time at the start of the tests. */
+export let nowSeconds = 0
 let lists: Record<string, { text: string }> = {}
 const statusAnswer = (path: string) => {
   if (path === '/failing') return { status: 503 }
@@ -77,11 +78,11 @@ const statusAnswer = (path: string) => {
 export const trust = (own: ApiClient, more: object = {}) =>
   own.post('/v1/identity/issuers', { iss, vctValues: [VCT], jwks: { keys: [issuer.publicJwk] }, ...more })
 
-export const ask = (own: ApiClient, more: object = {}) =>
+export const requestPresentation = (own: ApiClient, more: object = {}) =>
   own.post('/v1/identity/presentations', { purpose: 'onboarding', template: 'company-basic', ...more })
 
-/** A credential for the holder, by a library that is not ours. */
-export const issued = (claims: object = {}, by = issuer, header: object = {}) =>
+/** Issues a credential to the holder with a library that the product does not use. */
+export const newCredential = (claims: object = {}, by = issuer, header: object = {}) =>
   issueCredential(
     by,
     { iss, vct: VCT, ...company, cnf: { jwk: holderJwk(holder) }, ...claims } as { iss: string; vct: string },
@@ -89,8 +90,8 @@ export const issued = (claims: object = {}, by = issuer, header: object = {}) =>
     header,
   )
 
-/** Everything that a wallet may get wrong, right. */
-export interface Attempt {
+/** Parts of a valid response of a wallet; a test replaces the part that it makes invalid. */
+export interface Submission {
   request: ResolvedRequest
   credential: string
   by: KeyPair
@@ -101,15 +102,15 @@ export interface Attempt {
   form(form: URLSearchParams): URLSearchParams
 }
 
-export async function attempt(
+export async function submitPresentation(
   requested: Reply,
-  change: Partial<Attempt> | ((request: ResolvedRequest) => Promise<Partial<Attempt>>) = {},
+  change: Partial<Submission> | ((request: ResolvedRequest) => Promise<Partial<Submission>>) = {},
 ) {
   const request = await resolveRequest(requested.json.authorizationRequest)
   const changed = typeof change === 'function' ? await change(request) : change
-  const all: Attempt = {
+  const all: Submission = {
     request,
-    credential: changed.credential ?? (await issued()),
+    credential: changed.credential ?? (await newCredential()),
     by: holder,
     claims: ['legalName', 'gstin'],
     binding: { nonce: request.nonce, aud: request.clientId },
@@ -123,19 +124,22 @@ export async function attempt(
   return await post(url, all.form(form))
 }
 
-export const view = (own: ApiClient, requested: Reply) =>
+export const readPresentation = (own: ApiClient, requested: Reply) =>
   own.get(`/v1/identity/presentations/${requested.json.presentationId}`)
 
-/** Puts a document at an address of the issuer's server. */
-export function place(path: string, text: string): void {
+/** Serves a document at a path of the issuer's server. */
+export function serveDocument(path: string, text: string): void {
   lists = { ...lists, [path]: { text } }
 }
 
-/** Counts the requests to an address of the issuer's server. */
+/** Counts the requests to a path of the issuer's server. */
 export const requestCount = (path: string): number => sink.requests.filter((request) => request.path === path).length
 
-/** Publishes a status list of the issuer. @returns its address */
-export async function publish(path: string, claims: object = {}, by = issuer, typ = 'statuslist+jwt') {
+/**
+ * Serves a status list of the issuer: index 1 is revoked, 2 suspended, 3 has an application-specific status.
+ * @returns its URL
+ */
+export async function publishStatusList(path: string, claims: object = {}, by = issuer, typ = 'statuslist+jwt') {
   const uri = `${iss}${path}`
   const lst = await deflateList(
     16,
@@ -146,7 +150,7 @@ export async function publish(path: string, claims: object = {}, by = issuer, ty
       [3, 3],
     ]),
   )
-  const payload = { sub: uri, iat: t0, ttl: 600, status_list: { bits: 2, lst }, ...claims }
+  const payload = { sub: uri, iat: nowSeconds, ttl: 600, status_list: { bits: 2, lst }, ...claims }
   lists = {
     ...lists,
     [path]: { text: await signJwt(payload, { typ, kid: issuer.publicJwk.kid ?? '' }, by.privateJwk) },

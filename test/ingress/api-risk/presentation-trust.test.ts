@@ -9,21 +9,21 @@ import type { KeyPair } from '../../support/test-issuer.ts'
 import { presentCredential } from '../../support/test-issuer.ts'
 import { answerOf, holderJwk, newKeyPair, post, resolveRequest } from '../../support/test-wallet.ts'
 import {
-  ask,
-  attempt,
   client,
   company,
   holder,
   iss,
-  issued,
   issuer,
-  place,
+  newCredential,
   product,
+  readPresentation,
+  requestPresentation,
+  serveDocument,
   start,
   stop,
+  submitPresentation,
   trust,
   VCT,
-  view,
 } from './presentation-support.ts'
 
 const BOTH = { names: ['legalName', 'gstin'] }
@@ -39,7 +39,7 @@ const pairOf = (pem: string): KeyPair => {
 }
 const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
 
-test.serial('an x5c chain to the authority of the row is believed for the host of its issuer alone', async (t) => {
+test.serial('trusts an x5c chain to a stored authority only for the host of its issuer', async (t) => {
   const own = await openClient(product, product.url)
   const { authority } = certificates
   for (const name of ['issuer.test', 'elsewhere.test']) {
@@ -48,47 +48,51 @@ test.serial('an x5c chain to the authority of the row is believed for the host o
   }
   const signed = async (host: string, leaf: string, key: string, chain: string[] = []) => {
     const x5c = [rawOf(leaf), ...chain.map(rawOf)]
-    return await issued({ iss: `https://${host}` }, pairOf(key), { kid: undefined, x5c })
+    return await newCredential({ iss: `https://${host}` }, pairOf(key), { kid: undefined, x5c })
   }
   const { issuer: leaf, issuerKey, other, otherKey } = certificates
   const tries: [string, string, string | null][] = [
     ['its own certificate', await signed('issuer.test', leaf, issuerKey), null],
-    ['with the authority beside it', await signed('issuer.test', leaf, issuerKey, [authority]), null],
+    ['its own certificate and the authority', await signed('issuer.test', leaf, issuerKey, [authority]), null],
     ['a certificate of another host', await signed('issuer.test', other, otherKey), 'ISSUER_UNTRUSTED'],
     ['its certificate for another name', await signed('elsewhere.test', leaf, issuerKey), 'ISSUER_UNTRUSTED'],
-    ['its certificate and another key', await signed('issuer.test', leaf, otherKey), 'ISSUER_SIGNATURE'],
-    ['a chain that is none', await signed('issuer.test', leaf, issuerKey, [other]), 'ISSUER_UNTRUSTED'],
+    ['its certificate, signed by another key', await signed('issuer.test', leaf, otherKey), 'ISSUER_SIGNATURE'],
+    [
+      'a chain with a certificate of another issuer',
+      await signed('issuer.test', leaf, issuerKey, [other]),
+      'ISSUER_UNTRUSTED',
+    ],
   ]
   for (const [what, credential, reason] of tries) {
-    const requested = await ask(own)
-    t.is((await attempt(requested, { credential })).status, reason === null ? 200 : 400, what)
+    const requested = await requestPresentation(own)
+    t.is((await submitPresentation(requested, { credential })).status, reason === null ? 200 : 400, what)
     const expected =
       reason === null ? { state: 'VERIFIED', issuer: { tier: 'DOCUMENT_SIGNED' } } : { reasons: [reason] }
-    t.like((await view(own, requested)).json, expected, what)
+    t.like((await readPresentation(own, requested)).json, expected, what)
   }
 })
 
-test.serial('keys that a token brings itself are nothing to go by', async (t) => {
+test.serial('ignores keys in the header of a credential', async (t) => {
   const stranger = await newKeyPair()
   for (const header of [{ jwk: holderJwk(stranger) }, { jku: `${iss}/jwks` }, { x5u: `${iss}/x5u` }]) {
-    const requested = await ask(client)
-    const credential = await issued({}, { ...stranger, publicJwk: issuer.publicJwk }, header)
-    t.is((await attempt(requested, { credential })).status, 400)
-    t.deepEqual((await view(client, requested)).json.reasons, ['ISSUER_SIGNATURE'])
+    const requested = await requestPresentation(client)
+    const credential = await newCredential({}, { ...stranger, publicJwk: issuer.publicJwk }, header)
+    t.is((await submitPresentation(requested, { credential })).status, 400)
+    t.deepEqual((await readPresentation(client, requested)).json.reasons, ['ISSUER_SIGNATURE'])
   }
 })
 
-test.serial('keys come from an issuer’s own metadata only if the row allows it', async (t) => {
+test.serial('uses keys of the issuer’s metadata only if issuerMetadata is set', async (t) => {
   const key = await newKeyPair()
-  const credential = await issued({}, key)
-  place('/.well-known/jwt-vc-issuer', JSON.stringify({ issuer: iss, jwks: { keys: [key.publicJwk] } }))
+  const credential = await newCredential({}, key)
+  serveDocument('/.well-known/jwt-vc-issuer', JSON.stringify({ issuer: iss, jwks: { keys: [key.publicJwk] } }))
   const own = await openClient(product, product.url)
   const row = { iss, vctValues: [VCT], issuerMetadata: true }
   t.is((await own.post('/v1/identity/issuers', row)).status, 201)
-  t.is((await attempt(await ask(own), { credential })).status, 200)
-  const without = await ask(client)
-  t.is((await attempt(without, { credential })).status, 400)
-  t.deepEqual((await view(client, without)).json.reasons, ['ISSUER_UNTRUSTED'])
+  t.is((await submitPresentation(await requestPresentation(own), { credential })).status, 200)
+  const without = await requestPresentation(client)
+  t.is((await submitPresentation(without, { credential })).status, 400)
+  t.deepEqual((await readPresentation(client, without)).json.reasons, ['ISSUER_UNTRUSTED'])
 })
 
 for (const alg of ['ES256', 'ES384', 'EdDSA'] as const)
@@ -96,17 +100,17 @@ for (const alg of ['ES256', 'ES384', 'EdDSA'] as const)
     const [signer, subject] = [await newKeyPair(alg), await newKeyPair(alg)]
     const own = await openClient(product, product.url)
     t.is((await trust(own, { jwks: { keys: [signer.publicJwk] } })).status, 201)
-    const credential = await issued({ cnf: { jwk: holderJwk(subject) } }, signer)
+    const credential = await newCredential({ cnf: { jwk: holderJwk(subject) } }, signer)
     t.like(decodeProtectedHeader(credential.split('~')[0] ?? ''), { alg })
-    const requested = await ask(own)
-    t.is((await attempt(requested, { credential, by: subject })).status, 200)
-    t.is((await view(own, requested)).json.state, 'VERIFIED')
+    const requested = await requestPresentation(own)
+    t.is((await submitPresentation(requested, { credential, by: subject })).status, 200)
+    t.is((await readPresentation(own, requested)).json.state, 'VERIFIED')
   })
 
 test.serial(
   'a request object: the same claims each time, ten times, with the wallet’s nonce when it is posted',
   async (t) => {
-    const requested = await ask(client)
+    const requested = await requestPresentation(client)
     const { requestUri } = requested.json
     const first = await send(requestUri)
     t.is(first.headers.get('content-type'), 'application/oauth-authz-req+jwt')
@@ -127,10 +131,10 @@ test.serial(
 test.serial(
   'an answered request is 410 to read, and a request without an answer in time is 410 to read and to answer',
   async (t) => {
-    const requested = await ask(client)
-    t.is((await attempt(requested)).status, 200)
+    const requested = await requestPresentation(client)
+    t.is((await submitPresentation(requested)).status, 200)
     t.is((await send(requested.json.requestUri)).status, 410)
-    const late = await ask(client)
+    const late = await requestPresentation(client)
     const request = await resolveRequest(late.json.authorizationRequest)
     const { presentationId } = late.json
     await product
@@ -139,10 +143,10 @@ test.serial(
       .update({ expires_at: new Date(Date.now() - 1) })
     t.is((await send(late.json.requestUri)).status, 410)
     const binding = { nonce: request.nonce, aud: request.clientId }
-    const presentation = await presentCredential(await issued(), holder, BOTH.names, binding)
+    const presentation = await presentCredential(await newCredential(), holder, BOTH.names, binding)
     const { form } = await answerOf(request, { company: [presentation] })
     t.is((await post(request.responseUri, form)).status, 410)
-    t.is((await view(client, late)).json.state, 'EXPIRED')
+    t.is((await readPresentation(client, late)).json.state, 'EXPIRED')
   },
 )
 
@@ -156,9 +160,9 @@ async function redirectOf(own: ApiClient): Promise<string> {
 
 test.serial('with a redirect the wallet gets a code, without which no client reads the values', async (t) => {
   const redirectUri = await redirectOf(client)
-  const requested = await ask(client, { redirectUri })
+  const requested = await requestPresentation(client, { redirectUri })
   t.is(requested.status, 201, requested.text)
-  const { status, text } = await attempt(requested)
+  const { status, text } = await submitPresentation(requested)
   t.is(status, 200)
   const back = new URL(JSON.parse(text).redirect_uri)
   t.is(back.origin + back.pathname, 'https://app.example/back')
@@ -169,8 +173,8 @@ test.serial('with a redirect the wallet gets a code, without which no client rea
   t.is((await client.get(claims)).status, 404)
   t.is((await client.get(`${claims}?responseCode=${code.slice(1)}A`)).status, 404)
   t.deepEqual((await client.get(`${claims}?responseCode=${code}`)).json.claims, company)
-  const refused = await ask(client, { redirectUri })
-  t.is((await attempt(refused, { change: () => 'x' })).text, '{"error":"invalid_presentation"}')
+  const refused = await requestPresentation(client, { redirectUri })
+  t.is((await submitPresentation(refused, { change: () => 'x' })).text, '{"error":"invalid_presentation"}')
 })
 
 const claimsQuery = (names: string[]) => names.map((name) => ({ id: name, path: [name] }))
@@ -184,7 +188,7 @@ const credentialQuery = (id: string, more: object = {}) => ({
 
 /** Requests a presentation with a given query, and answers by the id of each of its credentials. */
 async function answered(query: object, answers: Record<string, { names: string[]; credential?: string }[]>) {
-  const requested = await ask(client, { template: undefined, query })
+  const requested = await requestPresentation(client, { template: undefined, query })
   if (requested.status !== 201) throw new Error(requested.text)
   const request = await resolveRequest(requested.json.authorizationRequest)
   const binding = { nonce: request.nonce, aud: request.clientId }
@@ -192,13 +196,13 @@ async function answered(query: object, answers: Record<string, { names: string[]
   for (const [id, list] of Object.entries(answers)) {
     token[id] = await Promise.all(
       list.map(async ({ names, credential }) =>
-        presentCredential(credential ?? (await issued()), holder, names, binding),
+        presentCredential(credential ?? (await newCredential()), holder, names, binding),
       ),
     )
   }
   const { form } = await answerOf(request, token)
   const { status } = await post(request.responseUri, form)
-  return { status, seen: (await view(client, requested)).json }
+  return { status, seen: (await readPresentation(client, requested)).json }
 }
 
 test.serial('several credentials are presented together, and one failure refuses all', async (t) => {
@@ -219,7 +223,7 @@ test.serial('several credentials are presented together, and one failure refuses
   t.is(good.seen.record.anchor.payloadSha256, payloadSha256(good.seen.record))
   const missing = await answered(query, { one: [{ names: ['legalName'] }] })
   t.deepEqual([missing.status, missing.seen.reasons], [400, ['QUERY_NOT_SATISFIED']])
-  const expired = await issued({ exp: Math.floor(Date.now() / 1000) - 600 })
+  const expired = await newCredential({ exp: Math.floor(Date.now() / 1000) - 600 })
   const bad = await answered(query, { one: [{ names: ['legalName'] }], two: [{ ...BOTH, credential: expired }] })
   t.deepEqual([bad.status, bad.seen.reasons, bad.seen.fields], [400, ['CREDENTIAL_EXPIRED'], []])
 })
@@ -263,7 +267,7 @@ test.serial('with a certificate requests are signed by it under the name of the 
   })
   const base = `http://127.0.0.1:${own.port}`
   const live = await openClient(own, base, { env: 'PRODUCTION' })
-  const requested = await ask(live)
+  const requested = await requestPresentation(live)
   t.is(requested.status, 201, requested.text)
   const clientId = 'x509_san_dns:verify.example'
   t.is(new URL(requested.json.authorizationRequest).searchParams.get('client_id'), clientId)

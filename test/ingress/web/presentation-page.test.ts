@@ -2,7 +2,17 @@ import test from 'ava'
 import { qrMatrix } from '#shared/risk/packs/pdf/draw-qr.ts'
 import { send } from '../../support/send.ts'
 import { answerOf, post, resolveRequest } from '../../support/test-wallet.ts'
-import { ask, attempt, client, company, iss, issued, product, start, stop } from '../api-risk/presentation-support.ts'
+import {
+  client,
+  company,
+  iss,
+  newCredential,
+  product,
+  requestPresentation,
+  start,
+  stop,
+  submitPresentation,
+} from '../api-risk/presentation-support.ts'
 
 test.before(start)
 test.after.always(stop)
@@ -13,7 +23,7 @@ const open = async (requested: { json: { pageUrl: string } }) => await send(prod
 test.serial(
   'a request is shown as QR code and link, its progress is followed, and VERIFIED names no value',
   async (t) => {
-    const requested = await ask(client, { purpose: 'onboarding <b>' })
+    const requested = await requestPresentation(client, { purpose: 'onboarding <b>' })
     t.true(requested.json.pageUrl.startsWith(`${product.url}/present/`))
     const first = await open(requested)
     t.is(first.status, 200, first.text)
@@ -29,7 +39,7 @@ test.serial(
     t.false(first.text.includes('A wallet has read the request'))
     await resolveRequest(link)
     t.true((await open(requested)).text.includes('A wallet has read the request'))
-    t.is((await attempt(requested)).status, 200)
+    t.is((await submitPresentation(requested)).status, 200)
     const last = await open(requested)
     for (const part of ['<h1>VERIFIED</h1>', iss, 'legal name, GSTIN']) t.true(last.text.includes(part), part)
     for (const value of Object.values(company)) t.false(last.text.includes(value), value)
@@ -39,15 +49,15 @@ test.serial(
 )
 
 test.serial('a refused answer is shown in words with the remaining tries, and three end the request', async (t) => {
-  const requested = await ask(client)
-  const expired = await issued({ exp: Math.floor(Date.now() / 1000) - 3_600 })
+  const requested = await requestPresentation(client)
+  const expired = await newCredential({ exp: Math.floor(Date.now() / 1000) - 3_600 })
   for (const left of [2, 1]) {
-    t.is((await attempt(requested, { credential: expired })).status, 400)
+    t.is((await submitPresentation(requested, { credential: expired })).status, 400)
     const { text } = await open(requested)
     for (const part of ['The credential has expired.', 'CREDENTIAL_EXPIRED', `Tries left: ${left}`, 'openid4vp:'])
       t.true(text.includes(part), part)
   }
-  await attempt(requested, { credential: expired })
+  await submitPresentation(requested, { credential: expired })
   const { text } = await open(requested)
   for (const part of ['<h1>Refused</h1>', 'CREDENTIAL_EXPIRED', 'This request is over'])
     t.true(text.includes(part), part)
@@ -55,7 +65,7 @@ test.serial('a refused answer is shown in words with the remaining tries, and th
 })
 
 test.serial('a declined and an unanswered request are shown in plain words', async (t) => {
-  const declined = await ask(client)
+  const declined = await requestPresentation(client)
   const request = await resolveRequest(declined.json.authorizationRequest)
   const form = new URLSearchParams({ state: request.state, error: 'access_denied', error_description: 'Asha' })
   t.is((await post(request.responseUri, form)).status, 200)
@@ -63,7 +73,7 @@ test.serial('a declined and an unanswered request are shown in plain words', asy
   for (const part of ['<h1>Refused</h1>', 'The wallet declined.']) t.true(page.includes(part), part)
   t.false(page.includes('Asha'))
 
-  const late = await ask(client)
+  const late = await requestPresentation(client)
   const { presentationId } = late.json
   await product
     .db('presentations')
@@ -75,7 +85,7 @@ test.serial('a declined and an unanswered request are shown in plain words', asy
 })
 
 test.serial('a page shows that an answer is being verified', async (t) => {
-  const requested = await ask(client)
+  const requested = await requestPresentation(client)
   await product
     .db('presentations')
     .where({ id: requested.json.presentationId })
@@ -86,7 +96,7 @@ test.serial('a page shows that an answer is being verified', async (t) => {
 })
 
 test.serial('the content of a QR code does not open a page', async (t) => {
-  const requested = await ask(client)
+  const requested = await requestPresentation(client)
   const handle = requested.json.requestUri.split('/').at(-1)
   const page = requested.json.pageUrl.split('/').at(-1)
   t.regex(handle, /^[\w-]{43}$/)
