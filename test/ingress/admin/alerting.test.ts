@@ -72,7 +72,10 @@ test('policies, maintenance and incidents are seen, ended and acknowledged witho
   t.regex((await admin('incident', 'list', ...own)).stdout, new RegExp(`^${id}  alerting .* db-backup$`, 'm'))
   const ack = ['incident', 'acknowledge', ...own, '--incident', id, '--note', 'on it']
   t.like(await json<object>(...ack), { state: 'acknowledged', ack: { by: 'operator tester', via: 'command' } })
-  t.regex((await admin('incident', 'show', ...own, '--incident', id)).stdout, /UTC {2}Acknowledged by operator tester: on it/)
+  t.regex(
+    (await admin('incident', 'show', ...own, '--incident', id)).stdout,
+    /UTC {2}Acknowledged by operator tester: on it/,
+  )
   const audited = db('audit_log').where({ action: 'incident.ack', target: 'db-backup' })
   t.is((await audited).length, 1)
   await db('incidents').where({ id }).update({ state: 'resolved', resolved_at: db.fn.now(), next_at: null })
