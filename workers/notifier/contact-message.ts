@@ -45,10 +45,10 @@ export async function sendContactMessage(context: NotifierContext, message: Cont
   const method = row && contactMethodOf(row, context.secrets)
   const outcome = row && method ? await attempt(context, row, method, message) : GONE
   if (method && !NOT_ATTEMPTED.has(outcome)) await record(context, method, outcome)
-  if (message.replyTo === undefined || outcome === DUPLICATE) return
+  if (message.replyTo === undefined) return
   const result: TrialResult = {
     status: null,
-    error: outcome.result === 'delivered' ? '' : outcome.error,
+    error: outcome.result === 'delivered' || outcome === DUPLICATE ? '' : outcome.error,
     durationMs: 0,
   }
   context.broker.send({

@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 
 export const CODE_SECONDS = 900
-export const MAX_TRIES = 5
+const MAX_TRIES = 5
 
 export interface CodeRow {
   digest: Buffer
@@ -26,7 +26,7 @@ export const CODE_LIMITS = {
   organisation: { count: 50, seconds: 86_400 },
 } as const
 
-export type CodeScope = keyof typeof CODE_LIMITS
+type CodeScope = keyof typeof CODE_LIMITS
 
 /** Instants at which codes were sent, in any order. */
 export type SentCodes = Readonly<Record<CodeScope, readonly Micros[]>>

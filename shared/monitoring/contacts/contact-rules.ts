@@ -15,7 +15,7 @@ import type { ContactKind } from './contact-kinds.ts'
 
 export const MAX_ENTRIES = 10
 export const MAX_QUIET = 7
-export const MAX_AFTER = 7_200
+const MAX_AFTER = 7_200
 
 export interface RuleEntry {
   /** seconds after the policy step */
@@ -28,7 +28,7 @@ export const RULE_LISTS = ['critical', 'other'] as const
 export type RuleList = (typeof RULE_LISTS)[number]
 export type ContactRules = Readonly<Record<RuleList, readonly RuleEntry[]>>
 
-export interface ShiftNotices {
+interface ShiftNotices {
   /** seconds before a shift */
   before: readonly number[]
   start: boolean
@@ -50,7 +50,7 @@ export interface UsableMethod {
 /** A call follows when the person has had time to read the other messages. */
 const CALL_AFTER = 300
 
-export function listFor(severity: Severity): RuleList {
+function listFor(severity: Severity): RuleList {
   return severity === 'critical' ? 'critical' : 'other'
 }
 

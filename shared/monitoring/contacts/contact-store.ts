@@ -59,9 +59,13 @@ export async function ensureAccountMethods(tx: Knex, userIds: readonly number[])
   )
 }
 
-/** Returns the contact methods of persons in the order of creation. Call `ensureAccountMethods` first. */
+/** Returns the address of the account, then the others in the order of creation. Call `ensureAccountMethods` first. */
 export async function listContactRows(db: Knex, userIds: readonly number[]): Promise<ContactRow[]> {
-  return await query(db, typed`${SELECT} WHERE m.user_id = ANY(?::bigint[]) ORDER BY m.user_id, m.n`, [userIds])
+  return await query(
+    db,
+    typed`${SELECT} WHERE m.user_id = ANY(?::bigint[]) ORDER BY m.user_id, m.sealed_config IS NOT NULL, m.n`,
+    [userIds],
+  )
 }
 
 /** `userId` null means any person. */

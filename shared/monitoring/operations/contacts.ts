@@ -155,7 +155,7 @@ export async function changeOnCallSettings(db: Knex, userId: number, body: JsonO
 }
 
 /** @throws ValidationError */
-export function requireContactKind(name: string): ContactKind {
+function requireContactKind(name: string): ContactKind {
   const kind = requireKind(name).kind
   if (isContactKind(kind)) return kind
   const message = `kind must be one of ${CONTACT_KINDS.join(', ')}`

@@ -3,15 +3,17 @@ import test from 'ava'
 import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addIntegration, addProject } from '../../support/projects.ts'
-import { type Sending, send } from '../../support/send.ts'
+import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
 const MINUTE = 60_000
 
 let app: HttpProduct
 test.before(async () => {
-  app = await sharedProduct()
+  app = await sharedProduct({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 })
+
+let scenarios = 0
 
 /** Stores a sent message about checks that went down. Each scenario has an address, because requests are limited. */
 async function openScenario(names: readonly string[], isBundle = false) {
@@ -61,21 +63,22 @@ async function openScenario(names: readonly string[], isBundle = false) {
     link_digest: digest,
   })
   const incidents = () => db('incidents').whereIn('id', ids).orderBy('n')
-  const act = (body?: string, method = 'POST') =>
-    send(app.url, path, { method, ...(body !== undefined && { body }) } satisfies Sending)
+  const headers = { 'X-Forwarded-For': `192.0.2.${++scenarios}` }
+  const act = (body?: string, method = 'POST', suffix = '') =>
+    send(app.url, path + suffix, { method, headers, ...(body !== undefined && { body }) })
   /** Moves the acknowledgement into the past instead of waiting. */
   const age = (minutes: number) =>
     db('incidents')
       .whereIn('id', ids)
       .update({ ack_at: past(minutes * MINUTE) })
-  return { path, incidents, act, age, project }
+  return { incidents, act, age, project }
 }
 
 test.serial(
   'the page of a link shows what happened, in less than 20 kB with its style and without scripts',
   async (t) => {
-    const { path, project } = await openScenario(['db-backup'])
-    const page = await send(app.url, path)
+    const { act, project } = await openScenario(['db-backup'])
+    const page = await act(undefined, 'GET')
     t.is(page.status, 200)
     const text = page.text.replaceAll('&#39;', "'")
     for (const part of [
@@ -154,6 +157,18 @@ test.serial('the link of a bundle lists and acknowledges all of its open inciden
     (await incidents()).map(({ state }) => state),
     ['acknowledged', 'acknowledged', 'resolved'],
   )
+})
+
+test.serial('key 1 of a call acknowledges, other keys repeat the text and change nothing', async (t) => {
+  const { act, incidents } = await openScenario(['db-backup'])
+  const press = (body: string, method = 'POST') => act(body, method, '/keys')
+  t.is((await press('', 'GET')).status, 404)
+  t.regex((await press('Digits=5')).text, /^<Response>.*db-backup is down\./)
+  t.is((await incidents())[0].state, 'alerting')
+  const pressed = await press('Digits=1')
+  t.is(pressed.headers['content-type'], 'text/xml; charset=utf-8')
+  t.is(pressed.text, '<Response><Say>Acknowledged.</Say></Response>')
+  t.is((await incidents())[0].state, 'acknowledged')
 })
 
 test.serial('the link shows the end for 7 days and is unknown afterwards', async (t) => {

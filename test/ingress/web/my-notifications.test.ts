@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { contactMessageDue } from '#shared/contracts/worker-messages.ts'
+import { nowMicros } from '#shared/time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -99,6 +102,52 @@ test.serial('an address gets at most three codes in an hour, also when its metho
   const refused = await owner.post(`${path}/code`, {}, path)
   t.is(refused.status, 429)
   t.true(Number(refused.headers['retry-after']) > 3000)
+})
+
+test.serial('a person gets at most five codes in 10 minutes, and an organisation 50 in a day', async (t) => {
+  for (let n = 0; n < 5; n++) await codeSentTo(await addGotify(`key${n}`))
+  const path = await addGotify('key5')
+  t.is((await owner.post(`${path}/code`, {}, path)).status, 429)
+  const colleague = await join(app, team, 'manager', `second${team.organisationId}@example.com`)
+  const other = await addGotify('other', colleague)
+  const { user_id: userId } = (await methodsOf())[0]
+  const earlier = { user_id: userId, address_digest: Buffer.from('a'), code_digest: Buffer.from('c') }
+  const created_at = new Date(Date.now() - 3_600_000)
+  const rows = Array.from({ length: 45 }, () => ({ id: randomUUID(), ...earlier, created_at }))
+  await app.db('contact_codes').insert(rows.slice(1))
+  await codeSentTo(other, colleague)
+  t.is((await colleague.post(`${other}/code`, {}, other)).status, 429, 'the codes of colleagues count')
+})
+
+test.serial('a code is sent once, also if its message is delivered twice', async (t) => {
+  const path = await addGotify()
+  await codeSentTo(path)
+  const { id: methodId } = (await methodsOf())[0]
+  const { id: messageId } = await app.db('contact_codes').where({ method_id: methodId }).first('id')
+  const sealedText = app.deps.secrets.seal('contact', '123456')
+  const sendAgain = async (more: object) => {
+    const message = {
+      messageId,
+      methodId,
+      what: 'code' as const,
+      sealedText,
+      beginBy: nowMicros() + 30_000_000,
+      ...more,
+    }
+    const reply = app.deps.replies.wait(message.messageId, 10_000)
+    const { replyTo } = app.deps.replies
+    await app.deps.outbox.run((_tx, enqueue) => enqueue(contactMessageDue, { ...message, replyTo }))
+    return JSON.parse(String(await reply)).error
+  }
+  t.is(await sendAgain({}), '')
+  t.is(sink.requests.length, 1)
+  t.is(await sendAgain({ what: 'disabled', messageId: randomUUID() }), 'The contact method is not verified')
+  await app.db('contact_methods').where({ id: methodId }).update({ verified_at: new Date() })
+  t.regex(
+    await sendAgain({ what: 'test', messageId: randomUUID(), beginBy: nowMicros() - 1 }),
+    /too much else is waiting/,
+  )
+  t.is(sink.requests.length, 1)
 })
 
 test.serial('a change of the address ends the verification, a change of the name does not', async (t) => {

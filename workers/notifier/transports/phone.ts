@@ -1,6 +1,7 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { escapeHtml } from '#shared/html.ts'
 import { call, signal, sms, whatsapp } from '#shared/monitoring/integrations/kinds/phone.ts'
+import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
+import { callScript, keysUrlOf } from '#shared/monitoring/notifications/call-script.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { smsText, speechText } from '#shared/monitoring/notifications/message.ts'
@@ -47,7 +48,7 @@ const callTransport = defineTransport(call, async (context, config, notification
     fitted('call', notification, (shown) => ({
       From: from,
       To: config.value,
-      Twiml: `<Response><Say>${escapeHtml(speechText(shown, context.settings.siteName))}</Say></Response>`,
+      Twiml: callScript(speechText(shown, context.settings.siteName), keysUrlOf(ackUrlOf(shown))),
     })),
   ),
 )

@@ -70,15 +70,13 @@ function AddLinks({ context }: { context: Context }) {
   return (
     <>
       <p class="sub">Add</p>
-      <ul class="chips" aria-label="Types of contact methods to add">
+      <p class="row">
         {kinds.map((kind) => (
-          <li key={kind}>
-            <a class="button" href={`/account/notifications/new/${kind}`}>
-              {labelOfKind(kind)}
-            </a>
-          </li>
+          <a key={kind} class="button" href={`/account/notifications/new/${kind}`}>
+            {labelOfKind(kind)}
+          </a>
         ))}
-      </ul>
+      </p>
     </>
   )
 }

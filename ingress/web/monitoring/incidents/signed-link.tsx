@@ -1,12 +1,14 @@
 import { type Request, type Response, Router } from 'express'
 import { NotFoundError, RateLimitedError, ValidationError } from '#shared/errors.ts'
 import { isLinkToken, linkDigest } from '#shared/monitoring/notifications/ack-link.ts'
-import { isLinkShown, LINK_ACTIONS } from '#shared/monitoring/notifications/link-rules.ts'
+import { callScript, keysUrlOf } from '#shared/monitoring/notifications/call-script.ts'
+import { isLinkShown, LINK_ACTIONS, type LinkedIncident } from '#shared/monitoring/notifications/link-rules.ts'
 import {
   findLinkedNotification,
   linkedIncidents,
   notifiedOfIncident,
 } from '#shared/monitoring/notifications/link-store.ts'
+import { shortName } from '#shared/monitoring/notifications/text-parts.ts'
 import { actByLink } from '#shared/monitoring/operations/linked-incidents.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { IngressDeps } from '../../../deps.ts'
@@ -56,9 +58,30 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
     await actByLink(deps.db, { ...linked, action, address: clientAddress(request, deps) }, deps)
     response.redirect(303, request.originalUrl)
   })
+  const press = guarded(async (request, response) => {
+    const linked = await requireLink(request, deps)
+    const form = parseFormText((await openBody(request, MAX_FORM_BYTES).all()).toString('utf8'))
+    const isAck = form.get('Digits') === '1'
+    if (isAck) await actByLink(deps.db, { ...linked, action: 'ack', address: clientAddress(request, deps) }, deps)
+    const text = isAck ? 'Acknowledged.' : spokenText(linked.incidents)
+    const url = `${deps.config.publicUrl}/a/${request.params.token}`
+    response
+      .status(200)
+      .type('text/xml')
+      .end(callScript(text, isAck ? null : keysUrlOf(url)))
+  })
   router.get('/a/:token', show)
+  router.post('/a/:token/keys', press)
   router.post('/a/:token', act)
   return router
+}
+
+/** Repeats the message of a call after another key. */
+function spokenText(incidents: readonly LinkedIncident[]): string {
+  const open = incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  const [first] = open
+  if (!first) return 'Resolved.'
+  return open.length === 1 ? `${shortName(first.name) || 'A check'} is down.` : `${open.length} checks are down.`
 }
 
 /** @throws NotFoundError for an unknown or expired link */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Severity } from '#shared/monitoring/alerting/policy.ts'
-import { bundleWindow, planBundles } from '#shared/monitoring/contacts/bundles.ts'
+import { bundleWindow, nextBundle, planBundles } from '#shared/monitoring/contacts/bundles.ts'
 import { CODE_LIMITS, codeResult, codeWait } from '#shared/monitoring/contacts/contact-codes.ts'
 import {
   CONTACT_KINDS,
@@ -141,6 +141,14 @@ test('each notification is in exactly one message, never early, and messages kee
       last = sentAt
     }
   }
+})
+
+test('the first message goes at once, and the next at the end of the window with all that fell due', (t) => {
+  const due = (id: string, second: number) => ({ id, dueAt: seconds(second) })
+  t.is(nextBundle('sms', null, []), null)
+  t.deepEqual(nextBundle('sms', null, [due('b', 9), due('a', 5)]), { at: seconds(5), ids: ['a'] })
+  t.deepEqual(nextBundle('sms', seconds(5), [due('c', 66), due('b', 9)]), { at: seconds(65), ids: ['b'] })
+  t.deepEqual(nextBundle('ntfy', seconds(5), [due('b', 9), due('c', 20)]), { at: seconds(20), ids: ['b', 'c'] })
 })
 
 test('300 checks that go down within a minute make at most two calls', (t) => {

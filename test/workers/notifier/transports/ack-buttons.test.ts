@@ -55,6 +55,23 @@ for (const [kind, config, part] of [
     t.false(String(sink.requests[1]?.body).includes(ackUrl))
   })
 
+for (const [url, isAnswered] of [
+  [ackUrl, true],
+  [ackUrl.replace('https:', 'http:'), false],
+] as const)
+  test(`a call ${isAnswered ? 'speaks twice and waits for a key' : 'only speaks without an https address'}`, async (t) => {
+    await using sink = await openHttpSink()
+    const twilio = { url: sink.url, account: 'AC', auth: 'x', from: '+15550000' }
+    const settings = { siteName: 'Signalbox', twilio, appriseUrl: null, mayRunCommands: false }
+    await using context = openTransportContext({ settings })
+    const notification = someNotification({ alert: { ...alert, ackUrl: url } })
+    await transport('call').send(context, { value: '+15550100' }, notification)
+    const script = new URLSearchParams(String(sink.requests[0]?.body)).get('Twiml') ?? ''
+    t.is(script.includes(`<Gather numDigits="1" timeout="10" method="POST" action="${url}/keys">`), isAnswered, script)
+    t.is(script.includes('<Say loop="2">') && script.includes('Press 1 to acknowledge.'), isAnswered)
+    t.false(script.replace(/action="[^"]*"/, '').includes(url), 'the address is not spoken')
+  })
+
 test('the link of a Pushover alert acknowledges', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
