@@ -5,11 +5,18 @@ import { DomainError } from '#shared/errors.ts'
 import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
 import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
+import { fromHealthchecksRows } from '#shared/monitoring/move-in/healthchecks-rows.ts'
+import { readHealthchecksDatabase } from '#shared/monitoring/move-in/healthchecks-store.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
 import { readUptimeKuma } from '#shared/monitoring/move-in/kuma-store.ts'
 import { type MoveInReport, reportLines } from '#shared/monitoring/move-in/report.ts'
 import { fromUptimeKuma } from '#shared/monitoring/move-in/uptime-kuma.ts'
-import { addImportedKeys, checkImportedKeys, type ImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
+import {
+  addImportedKeys,
+  checkImportedKeys,
+  type ImportedKeys,
+  usableKeys,
+} from '#shared/monitoring/operations/import-keys.ts'
 import { moveIn, pingUrls } from '#shared/monitoring/operations/move-in.ts'
 import type { MoveInOptions } from '#shared/monitoring/operations/plan-move-in.ts'
 import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
@@ -47,11 +54,19 @@ const commonHelp = [
 const healthchecks: Command = {
   noun: 'import-from',
   verb: 'healthchecks',
-  summary: 'Take over the checks of a Healthchecks project by its API',
-  examples: ['import-from healthchecks --project ID --url https://healthchecks.io --api-key-file key.txt'],
+  summary: 'Take over a Healthchecks project by its API or from its database',
+  examples: [
+    'import-from healthchecks --project ID --url https://healthchecks.io --api-key-file key.txt',
+    'import-from healthchecks --project ID --database hc.sqlite',
+  ],
   options: {
     ...common,
-    url: { description: 'address of its pages', value: 'URL', required: true },
+    url: { description: 'address of its pages, to use its API', value: 'URL' },
+    database: {
+      description: 'its SQLite file or the URL of its PostgreSQL database; default: the setting IMPORT_DATABASE_URL',
+      value: 'FILE|URL',
+    },
+    'hc-project': { description: 'code of its project, if the database has several', value: 'CODE' },
     'api-key-file': {
       description: 'file with its read-write API key; - reads standard input; default: the setting IMPORT_API_KEY',
       value: 'FILE',
@@ -60,21 +75,74 @@ const healthchecks: Command = {
     'ping-key': { description: 'its ping key, so that addresses with slugs continue to work', value: 'KEY' },
     'keep-api-key': { description: 'accept the API key here too, for existing API clients' },
   },
-  help: ['Checks keep uuid, slug and badge key, so ping addresses stay the same.', ...commonHelp],
+  help: [
+    'Checks keep uuid, slug and badge key, so ping addresses stay the same.',
+    'The database (3.0 to 4.3) also has the settings of integrations and the ping key. It is only read.',
+    ...commonHelp,
+  ],
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
-    const { apiKey, warnings } = await apiKeyOf(given, context)
-    const keys: ImportedKeys = {
-      pingKey: typeof given['ping-key'] === 'string' ? given['ping-key'] : undefined,
-      apiKey: given['keep-api-key'] === true ? apiKey : undefined,
-    }
-    checkImportedKeys(keys)
-    await using http = importClient(context.config)
-    const answers = await readHealthchecks(http, { url: textOf(given, 'url'), apiKey })
-    const imported = fromHealthchecks(answers)
-    const report = await run(given, context, { project, imported, keys })
-    return { ...outputOf(report), warnings }
+    const database = databaseOf(given, context)
+    const pingKey = typeof given['ping-key'] === 'string' ? given['ping-key'] : undefined
+    checkImportedKeys({ pingKey })
+    const source =
+      database === null
+        ? await readByApi(given, context, pingKey)
+        : await readDatabase(given, context, { project, pingKey, ...database })
+    const report = await run(given, context, { project, ...source })
+    return { ...outputOf(report), warnings: source.warnings }
   },
+}
+
+type FromHealthchecks = Omit<Import, 'project'> & { warnings: readonly string[] }
+
+async function readByApi(given: Given, context: AdminContext, pingKey: string | undefined): Promise<FromHealthchecks> {
+  const { apiKey, warnings } = await apiKeyOf(given, context)
+  const keys: ImportedKeys = { pingKey, apiKey: given['keep-api-key'] === true ? apiKey : undefined }
+  checkImportedKeys(keys)
+  await using http = importClient(context.config)
+  const answers = await readHealthchecks(http, { url: textOf(given, 'url'), apiKey })
+  return { imported: fromHealthchecks(answers), keys, warnings }
+}
+
+async function readDatabase(
+  given: Given,
+  context: AdminContext,
+  from: { project: Project; pingKey: string | undefined; address: string; warnings: readonly string[] },
+): Promise<FromHealthchecks> {
+  const code = typeof given['hc-project'] === 'string' ? given['hc-project'].toLowerCase() : undefined
+  const rows = await readHealthchecksDatabase(from.address, code)
+  const imported = fromHealthchecksRows(rows)
+  // Since 3.11 the database has a digest of the key, which needs the secret of the other server.
+  const isPlain = !rows.project.apiKey.includes('.')
+  const wantsApiKey = given['keep-api-key'] === true && rows.project.apiKey !== ''
+  if (wantsApiKey && !isPlain)
+    imported.notTaken.push({ subject: 'API key', reason: 'the database has its digest only' })
+  const stored = {
+    ...(from.pingKey === undefined && rows.project.pingKey !== null && { pingKey: rows.project.pingKey }),
+    ...(wantsApiKey && isPlain && { apiKey: rows.project.apiKey }),
+  }
+  const { keys, notTaken } = await usableKeys(context.db, from.project, stored, context)
+  imported.notTaken.push(...notTaken)
+  return {
+    imported,
+    keys: { ...keys, ...(from.pingKey !== undefined && { pingKey: from.pingKey }) },
+    warnings: [...from.warnings, ...rows.warnings],
+  }
+}
+
+/** @returns null if the API is to be used. @throws UsageError without a source and with two */
+function databaseOf(given: Given, { config }: AdminContext): { address: string; warnings: string[] } | null {
+  const { url, database } = given
+  if (url !== undefined && database !== undefined) throw new UsageError('--url and --database exclude each other')
+  if (url !== undefined) return null
+  if (typeof database !== 'string') {
+    if (config.importDatabaseUrl === undefined) throw new UsageError('--url or --database is missing')
+    return { address: config.importDatabaseUrl, warnings: [] }
+  }
+  const hasPassword = URL.canParse(database) && new URL(database).password !== ''
+  const warning = '--database shows the password to every user of this machine; use the setting IMPORT_DATABASE_URL'
+  return { address: database, warnings: hasPassword ? [warning] : [] }
 }
 
 const crontab: Command = {

@@ -30,6 +30,7 @@ const report = {
   conflicts: z.array(z.object({ ...named, reason: z.string(), changes: changes.optional() })),
   gone: z.array(z.object(named)).describe('Not in the source any more; they stay.'),
   integrations: z.array(z.object({ ...named, kind: z.string() })).describe('Created without settings.'),
+  configured: z.array(z.object({ ...named, kind: z.string() })).describe('Created with the settings of the source.'),
   notTaken: z.array(z.object({ subject: z.string(), reason: z.string() })),
   toDo: z.array(z.string()),
   addresses: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),

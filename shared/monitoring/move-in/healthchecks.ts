@@ -98,7 +98,7 @@ function integrationsOf(answer: JsonObject | null, notTaken: Note[]): ImportedIn
   })
 }
 
-function usesOf(checks: readonly ImportedCheck[], id: string): string {
+export function usesOf(checks: readonly ImportedCheck[], id: string): string {
   const count = checks.filter(({ channels }) => channels?.includes(id)).length
   return count === 1 ? '1 check' : `${count} checks`
 }

@@ -27,11 +27,21 @@ export interface ImportedCheck {
   pingUrl?: string
 }
 
-/** An integration whose settings the source hides. */
+/** An integration of the source; its settings are apart, because they contain secrets. */
 export interface ImportedIntegration {
   id: string
   kind: string
   name: string
+}
+
+/** Settings of an integration, from a source that shows them. */
+export interface ImportedSettings {
+  config: Readonly<Record<string, unknown>>
+  /** what the source does not have; the integration then stays off until a member enters it */
+  lacks: string | null
+  /** e-mail: the recipient confirmed in the source */
+  isEmailVerified: boolean
+  isDisabled: boolean
 }
 
 /** An entry that is not taken over, with the reason. */
@@ -45,6 +55,8 @@ export interface Imported {
   source: Source
   checks: ImportedCheck[]
   integrations: ImportedIntegration[]
+  /** by the id of an integration; never part of a report */
+  settings?: Readonly<Record<string, ImportedSettings>>
   notTaken: Note[]
   toDo: string[]
 }

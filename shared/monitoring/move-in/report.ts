@@ -22,6 +22,8 @@ export interface MoveInReport {
   gone: Named[]
   /** created without settings, so that they send nothing until they are configured */
   integrations: ImportedIntegration[]
+  /** get their settings from the source */
+  configured: ImportedIntegration[]
   notTaken: Note[]
   toDo: string[]
   /** ping addresses whose path changes */
@@ -30,7 +32,9 @@ export interface MoveInReport {
 
 /** Returns the plan as lines of text. */
 export function reportLines(report: MoveInReport): string[] {
-  const { create, update, unchanged, kept, conflicts, gone, integrations, notTaken, toDo, addresses } = report
+  const { create, update, unchanged, kept, conflicts, gone, notTaken, toDo, addresses } = report
+  const integrationsText = (list: readonly ImportedIntegration[]) =>
+    list.map(({ id, kind, name }) => `${id} ${kind} ${name}`.trimEnd())
   const sections: [string, string[]][] = [
     ['Create', create.map(({ id, name, paused }) => `${id} ${name}${paused ? ' (paused)' : ''}`)],
     ['Update', update.map(({ id, name, changes }) => `${id} ${name}: ${changesText(changes)}`)],
@@ -45,7 +49,8 @@ export function reportLines(report: MoveInReport): string[] {
       ),
     ],
     ['Not in the source any more, kept', gone.map(({ id, name }) => `${id} ${name}`)],
-    ['Integrations without settings', integrations.map(({ id, kind, name }) => `${id} ${kind} ${name}`.trimEnd())],
+    ['Integrations', integrationsText(report.configured)],
+    ['Integrations without settings', integrationsText(report.integrations)],
     ['Not taken', notTaken.map(({ subject, reason }) => `${subject}: ${reason}`)],
     ['Ping addresses', addresses.map(({ name, from, to }) => `${name}: ${from} -> ${to}`)],
     ['To do', toDo],

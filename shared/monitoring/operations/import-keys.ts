@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
+import type { Note } from '../move-in/imported.ts'
 import { API_KEY_LENGTH, type KeyKind, keyPrefix } from '../projects/api-key.ts'
 import { findKeyOwner, insertProjectKey, type Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
@@ -19,6 +20,37 @@ export function checkImportedKeys({ pingKey, apiKey }: ImportedKeys): void {
   if (apiKey !== undefined && apiKey.length !== API_KEY_LENGTH) {
     throw new ValidationError(`api_key must have ${API_KEY_LENGTH} characters to be kept`)
   }
+}
+
+/**
+ * Returns the keys that a project can take, and the reasons for the others. Use it for keys that were read and not given,
+ * because such a key must not stop an import.
+ */
+export async function usableKeys(
+  db: Knex,
+  project: Project,
+  { pingKey, apiKey }: ImportedKeys,
+  { secrets }: Pick<OperationDeps, 'secrets'>,
+): Promise<{ keys: ImportedKeys; notTaken: Note[] }> {
+  const notTaken: Note[] = []
+  const usable = async (subject: string, key: ImportedKeys) => {
+    try {
+      checkImportedKeys(key)
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error
+      notTaken.push({ subject, reason: error.message })
+      return false
+    }
+    const owner = await findKeyOwner(db, secrets.digests(key.pingKey ?? key.apiKey ?? ''))
+    if (!owner || (owner.projectId === project.id && !owner.isRevoked)) return true
+    notTaken.push({ subject, reason: 'it is or was a key of this service' })
+    return false
+  }
+  const keys: ImportedKeys = {
+    ...(pingKey !== undefined && (await usable('ping key', { pingKey })) && { pingKey }),
+    ...(apiKey !== undefined && (await usable('API key', { apiKey })) && { apiKey }),
+  }
+  return { keys, notTaken }
 }
 
 /**

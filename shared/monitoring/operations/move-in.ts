@@ -1,11 +1,14 @@
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { pause } from '../checks/state-machine.ts'
 import { lockCheck, updateState } from '../checks/store.ts'
 import { insertHistoricFlip } from '../flips/store.ts'
-import { insertIntegration, updateIntegrationRow } from '../integrations/store.ts'
+import { email } from '../integrations/kinds/other.ts'
+import { findKind } from '../integrations/kinds.ts'
+import { findIntegration, insertIntegration, updateIntegrationRow } from '../integrations/store.ts'
 import { type Imported, MAX_IMPORTED, type Source } from '../move-in/imported.ts'
 import type { MoveInReport } from '../move-in/report.ts'
 import { planDigest } from '../move-in/report.ts'
@@ -41,7 +44,7 @@ export async function moveIn(
       const isConfirmed = options.confirmed === undefined || options.confirmed === planDigest(report)
       const isPermitted = report.conflicts.length === 0 || options.skipConflicts === true
       const isApplied = options.apply && isConfirmed && isPermitted
-      if (isApplied) await createIntegrations(tx, project.id, report, deps)
+      if (isApplied) await createIntegrations(tx, actor, { project, imported, planned }, deps)
       if (planned.entries.length > 0) {
         const document: JsonObject = Object.assign(Object.create(null), { checks: planned.entries })
         const input = { project, document, apply: isApplied, reclaim: options.reclaim === true }
@@ -59,15 +62,35 @@ export async function moveIn(
   return report
 }
 
-/** Creates the integrations without settings and switched off, so that they send nothing. */
-async function createIntegrations(tx: Knex, projectId: number, report: MoveInReport, { secrets }: MoveInDeps) {
-  for (const { id, kind, name } of report.integrations) {
-    const sealedConfig = secrets.seal('integration', '{}')
-    const created = { projectId, kind, name: name.slice(0, 100), sealedConfig, uuid: id }
-    await insertAs(tx, 'integration', async (savepoint) => {
-      const row = await insertIntegration(savepoint, created)
-      await updateIntegrationRow(savepoint, row.id, { disabled: true })
-    })
+/** Creates the integrations. Those without settings are switched off, so that they send nothing. */
+async function createIntegrations(
+  tx: Knex.Transaction,
+  actor: Actor,
+  { project, imported, planned }: { project: Project; imported: Imported; planned: Planned },
+  { secrets }: MoveInDeps,
+) {
+  const { report, configs } = planned
+  const configured = new Set(report.configured)
+  for (const integration of [...report.integrations, ...report.configured]) {
+    const { id, kind, name } = integration
+    const settings = imported.settings?.[id]
+    const isEmailVerified = settings?.isEmailVerified ?? true
+    const disabled = !configured.has(integration) || settings?.isDisabled === true
+    const sealedConfig = secrets.seal('integration', JSON.stringify(configs.get(id) ?? {}))
+    const existing = await findIntegration(tx, project.id, id)
+    if (existing) await updateIntegrationRow(tx, existing.id, { sealedConfig, disabled, isEmailVerified })
+    else {
+      const created = { projectId: project.id, kind, name: name.slice(0, 100), sealedConfig, uuid: id, isEmailVerified }
+      await insertAs(tx, 'integration', async (savepoint) => {
+        const row = await insertIntegration(savepoint, created)
+        if (disabled) await updateIntegrationRow(savepoint, row.id, { disabled })
+      })
+    }
+    if (!configured.has(integration)) continue
+    const confirmed = kind === email.kind && isEmailVerified ? ', recipient confirmed in the other service' : ''
+    const target = `${name} (${findKind(kind)?.label ?? kind})${confirmed}`
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.imported', target })
   }
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { applySpec } from '../checks/settings.ts'
 import { nameOf } from '../checks/slug.ts'
 import { type AssignedCheck, findUsedUuids, listChecks } from '../checks/store.ts'
-import { findTakenIntegrations, listIntegrations } from '../integrations/store.ts'
+import type { ConfigObject } from '../integrations/shown-config.ts'
 import type { Imported, ImportedCheck } from '../move-in/imported.ts'
 import { type Documented, mergeSettings } from '../move-in/merge.ts'
 import type { MoveInReport } from '../move-in/report.ts'
@@ -17,6 +17,7 @@ import { toDocumentedCheck } from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
 import { parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
+import { planIntegrations } from './plan-integrations.ts'
 import { mayUse } from './retired-uuid.ts'
 
 export interface MoveInOptions {
@@ -41,6 +42,8 @@ export interface Planned {
   entries: JsonObject[]
   /** created checks, by uuid */
   created: Map<string, ImportedCheck>
+  /** settings of integrations to create or to complete, by id; empty or incomplete for those without settings */
+  configs: Map<string, ConfigObject>
   /** states of the source to store */
   sources: { uuid: string; key: string; settings: Documented }[]
 }
@@ -57,8 +60,10 @@ export async function planMoveIn(
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
   const sources = await listSources(tx, project.id, source)
   const bases = new Map(sources.map((row) => [row.key, row]))
-  const planned: Planned = { report: emptyReport(imported), entries: [], created: new Map(), sources: [] }
-  const assignable = await planIntegrations(tx, project.id, imported, planned.report)
+  const planned: Planned = {
+    ...{ report: emptyReport(imported), entries: [], created: new Map(), configs: new Map(), sources: [] },
+  }
+  const assignable = await planIntegrations(tx, project.id, { imported, planned }, deps)
   const uuidOf = (check: ImportedCheck) =>
     bases.get(check.key)?.uuid ?? check.uuid ?? derivedUuid(deps.secrets, project, source, check.key)
   const all = imported.checks.map((check) => ({ check, uuid: uuidOf(check) }))
@@ -118,37 +123,11 @@ function emptyReport({ source, notTaken, toDo }: Imported): MoveInReport {
     conflicts: [],
     gone: [],
     integrations: [],
+    configured: [],
     notTaken: [...notTaken],
     toDo: [...toDo],
     addresses: [],
   }
-}
-
-/** Adds the integrations to create to the report. @returns ids that checks may name */
-async function planIntegrations(
-  tx: Knex,
-  projectId: number,
-  { integrations }: Imported,
-  report: MoveInReport,
-): Promise<Set<string>> {
-  const known = new Set((await listIntegrations(tx, projectId)).map(({ uuid }) => uuid))
-  const others = integrations.filter(({ id }) => !known.has(id))
-  const taken = await acrossTenants(() =>
-    findTakenIntegrations(
-      tx,
-      others.map(({ id }) => id),
-    ),
-  )
-  for (const integration of others) {
-    if (taken.includes(integration.id)) {
-      const subject = `integration ${integration.name || integration.id}`
-      report.notTaken.push({ subject, reason: 'its id belongs to an integration of another project' })
-      continue
-    }
-    report.integrations.push(integration)
-    known.add(integration.id)
-  }
-  return known
 }
 
 interface Compared {

@@ -279,6 +279,11 @@ export const settings = {
   IMPORT_API_KEY: setting(optionalText, 'Only for `admin import-from`: API key of the other service.', {
     secret: true,
   }),
+  IMPORT_DATABASE_URL: setting(
+    optionalText,
+    'Only for `admin import-from healthchecks`: its database, a SQLite file or a PostgreSQL URL.',
+    { secret: true },
+  ),
   TRACES_URL: setting(
     url(['http:', 'https:']).optional(),
     'A collector of OpenTelemetry traces (OTLP over HTTP, as JSON); `/v1/traces` is added. Without it there are none.',

@@ -86,13 +86,14 @@ const KEY_FIELDS = [
 ]
 
 function Lists({ report }: { report: MoveInReport }) {
-  const { create, update, kept, conflicts, gone, integrations, notTaken, toDo, addresses } = report
+  const { create, update, kept, conflicts, gone, integrations, configured, notTaken, toDo, addresses } = report
   const parts: [title: string, lines: string[]][] = [
     ['Conflicts', conflicts.map(({ name, reason, changes }) => `${name}: ${reason}${detail(changes)}`)],
     ['New', create.map(({ name, paused }) => (paused ? `${name} (paused)` : name))],
     ['Changed', update.map(({ name, changes }) => `${name}: ${changesText(changes)}`)],
     ['Changed here since, kept', kept.map(({ name, changes }) => `${name}: ${Object.keys(changes).join(', ')}`)],
     ['Not in the source any more, kept', gone.map(({ name, id }) => name || id)],
+    ['Integrations', configured.map(({ name, kind }) => `${name || kind} (${kind})`)],
     ['Integrations without settings', integrations.map(({ name, kind }) => `${name || kind} (${kind})`)],
     ['Ping addresses that change', addresses.map(({ name, from, to }) => `${name}: ${from} → ${to}`)],
     ['Not taken over', notTaken.map(({ subject, reason }) => `${subject}: ${reason}`)],
