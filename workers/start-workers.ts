@@ -1,5 +1,6 @@
 import { queueOf } from '#shared/contracts/define-message.ts'
 import { messages } from '#shared/contracts/messages.ts'
+import { isPingQueue } from '#shared/contracts/ping-batch.ts'
 import { createLiveAnnouncer } from '#shared/platform/broker/live-announcer.ts'
 import { openQueueWatch } from '#shared/platform/broker/queue-watch.ts'
 import type { Config } from '#shared/platform/process/config.ts'
@@ -99,5 +100,5 @@ function isQueueOf(chosen: readonly Worker[]): (queue: string) => boolean {
       message.consumers.filter((consumer) => names.has(consumer)).map((consumer) => queueOf(message, consumer)),
     ),
   )
-  return (queue) => own.has(queue) || (names.has('ping-evaluator') && /^pings\.(\d+\.)?\d+$/.test(queue))
+  return (queue) => own.has(queue) || (names.has('ping-evaluator') && isPingQueue(queue))
 }

@@ -1,24 +1,33 @@
 import { workQueues } from '#shared/contracts/topology.ts'
 import { type DeadLetteredMessage, summarize } from '#shared/platform/broker/dead-letter.ts'
-import { type DeadLetterQueue, type Handling, openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
+import {
+  type DeadLetterQueues,
+  type DeadLetterResult,
+  openDeadLetterQueues,
+} from '#shared/platform/broker/dead-letter-queue.ts'
 import { recordDeadLetterAction } from '#shared/platform/broker/dead-letter-store.ts'
-import { isOwnFailure } from '#shared/platform/database/error-class.ts'
+import { isServerFault } from '#shared/platform/database/error-class.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { type AdminContext, type Command, type Given, numberOf, type Output, textOf, UsageError } from './command.ts'
 
-const queue = { description: 'the queue they could not be handled from', value: 'QUEUE', required: true } as const
-const message = { description: 'id of one message', value: 'ID' } as const
-const limit = { description: 'look at no more than this many (default 1000)', value: 'N' } as const
+const queue = {
+  description: 'work queue of the dead letters, for example pings.0',
+  value: 'QUEUE',
+  required: true,
+} as const
+const message = { description: 'id of a message', value: 'ID' } as const
+const limit = { description: 'read at most N messages of a queue (default 1000)', value: 'N' } as const
 
 const list: Command = {
   noun: 'dead-letters',
   verb: 'list',
-  summary: 'List the queues and how many messages were given up',
+  summary: 'List the work queues with the number of their dead letters',
   options: {},
   async run(_given, context) {
-    await using box = await openDeadLetterQueue(context.config.amqpUrl)
+    await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
     const rows = []
-    for (const name of await queuesOfInstallation(context)) rows.push({ queue: name, messages: await box.depth(name) })
+    for (const name of await queuesOfInstallation(context))
+      rows.push({ queue: name, messages: await deadLetters.depth(name) })
     const text = rows.map((row) => `${String(row.messages ?? 'no queue').padStart(8)}  ${row.queue}`)
     return { json: rows, text: text.join('\n') }
   },
@@ -27,22 +36,22 @@ const list: Command = {
 const inspect: Command = {
   noun: 'dead-letters',
   verb: 'inspect',
-  summary: 'Show why messages were given up; they stay',
-  options: { queue, message, limit, body: { description: 'show the content too: it may hold what pings carried' } },
+  summary: 'Show dead letters with their reasons; they stay in their queue',
+  options: { queue, message, limit, body: { description: 'show the content too, which may contain data of pings' } },
   async run(given, context) {
-    await using box = await openDeadLetterQueue(context.config.amqpUrl)
+    await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
     const id = given.message
-    const seen = await box.each(
-      await knownQueue(given, context),
+    const seen = await deadLetters.each(
+      await requireQueue(given, context),
       limitOf(given),
       () => 'keep',
       async () => {},
     )
     const messages = seen
-      .filter(({ letter }) => id === undefined || letter.messageId === id)
-      .map(({ letter }) => ({
-        ...summarize(letter),
-        ...(given.body === true && { body: letter.body.toString('utf8') }),
+      .filter(({ message }) => id === undefined || message.messageId === id)
+      .map(({ message }) => ({
+        ...summarize(message),
+        ...(given.body === true && { body: message.body.toString('utf8') }),
       }))
     const text = messages.map((it) =>
       [
@@ -56,27 +65,30 @@ const inspect: Command = {
   },
 }
 
-const replayOurs: Command = {
+const replayServerFaults: Command = {
   noun: 'dead-letters',
-  verb: 'replay-ours',
-  summary: 'Hand out again, from every queue, what was given up for a fault that was not its own',
+  verb: 'replay-server-faults',
+  summary: 'Replay the dead letters of all queues that a fault of a server caused',
   help: [
-    'That is what the database refused for anything but the data itself: a missing column, a full disk, a pooler that',
-    'forgot. With --error, what failed with that error instead, such as 23514 or TypeError.',
+    'A server fault is any error of the database except invalid data (SQLSTATE classes 22 and 23): for example a missing',
+    'column, a full disk, or a pooler that lost a prepared statement. With --error, dead letters whose last error is this',
+    'one are replayed instead, for example 23514 or TypeError.',
   ],
   options: { error: { description: 'SQLSTATE, code or name of the last error', value: 'ERROR' }, limit },
   async run(given, context) {
-    const wanted = given.error
-    const isChosen = (letter: DeadLetteredMessage) => {
-      const { lastError } = summarize(letter)
-      if (typeof wanted !== 'string') return isOwnFailure(lastError)
-      return lastError?.split(' ').includes(wanted) ?? false
+    const requested = given.error
+    const isSelected = (message: DeadLetteredMessage) => {
+      const { lastError } = summarize(message)
+      if (typeof requested !== 'string') return isServerFault(lastError)
+      return lastError?.split(' ').includes(requested) ?? false
     }
-    await using box = await openDeadLetterQueue(context.config.amqpUrl)
+    await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
     const results = []
     for (const name of await queuesOfInstallation(context)) {
-      if (((await box.depth(name)) ?? 0) === 0) continue
-      results.push(...(await handle(box, context, name, given, (letter) => (isChosen(letter) ? 'replay' : 'keep'))))
+      if (((await deadLetters.depth(name)) ?? 0) === 0) continue
+      results.push(
+        ...(await handle(deadLetters, context, name, given, (message) => (isSelected(message) ? 'replay' : 'keep'))),
+      )
     }
     return report(results)
   },
@@ -85,9 +97,9 @@ const replayOurs: Command = {
 export const deadLetterCommands: readonly Command[] = [
   list,
   inspect,
-  acting('replay', 'Hand messages out again, as if for the first time'),
-  replayOurs,
-  acting('discard', 'Drop messages for good'),
+  acting('replay', 'Return messages to their work queue, without their failures'),
+  replayServerFaults,
+  acting('discard', 'Delete messages permanently'),
 ]
 
 function acting(action: 'replay' | 'discard', summary: string): Command {
@@ -95,45 +107,47 @@ function acting(action: 'replay' | 'discard', summary: string): Command {
     noun: 'dead-letters',
     verb: action,
     summary,
-    options: { queue, message, all: { description: 'every message of the queue' }, limit },
+    options: { queue, message, all: { description: 'all dead letters of the queue, up to --limit' }, limit },
     async run(given, context) {
       const id = given.message
-      if ((id === undefined) === (given.all === undefined)) throw new UsageError('either --message or --all is needed')
-      await using box = await openDeadLetterQueue(context.config.amqpUrl)
-      return await act(box, context, given, (letter) => (id === undefined || letter.messageId === id ? action : 'keep'))
+      if ((id === undefined) === (given.all === undefined)) throw new UsageError('give either --message or --all')
+      await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
+      return await act(deadLetters, context, given, (message) =>
+        id === undefined || message.messageId === id ? action : 'keep',
+      )
     },
   }
 }
 
 async function act(
-  box: DeadLetterQueue,
+  deadLetters: DeadLetterQueues,
   context: AdminContext,
   given: Given,
-  decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
+  decide: (message: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Output> {
-  const results = await handle(box, context, await knownQueue(given, context), given, decide)
-  if (results.length === 0) throw new UsageError('no such message')
+  const results = await handle(deadLetters, context, await requireQueue(given, context), given, decide)
+  if (results.length === 0) throw new UsageError('the queue has no such dead letter')
   return report(results)
 }
 
 interface Handled {
   messageId: string
-  result: Handling
+  result: DeadLetterResult
 }
 
-/** Applies the result of `decide` to each message of one queue, and records it in the audit. */
+/** Applies the result of `decide` to the dead letters of a queue, and records each action. */
 async function handle(
-  box: DeadLetterQueue,
+  deadLetters: DeadLetterQueues,
   { db, actor }: AdminContext,
   queue: string,
   given: Given,
-  decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
+  decide: (message: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Handled[]> {
-  const seen = await box.each(queue, limitOf(given), decide, async (letter, action) => {
-    await recordDeadLetterAction(db, { queue, messageId: letter.messageId, action, actor })
+  const seen = await deadLetters.each(queue, limitOf(given), decide, async (message, action) => {
+    await recordDeadLetterAction(db, { queue, messageId: message.messageId, action, actor })
   })
-  const chosen = seen.filter(({ handling }) => handling !== 'kept')
-  return chosen.map(({ letter, handling }) => ({ messageId: letter.messageId, result: handling }))
+  const handled = seen.filter(({ result }) => result !== 'kept')
+  return handled.map(({ message, result }) => ({ messageId: message.messageId, result }))
 }
 
 function report(results: readonly Handled[]): Output {
@@ -145,10 +159,10 @@ async function queuesOfInstallation({ db, config }: Pick<AdminContext, 'config' 
   return workQueues(await pingQueuesInUse(db, config.pingShards))
 }
 
-async function knownQueue(given: Given, context: Pick<AdminContext, 'config' | 'db'>): Promise<string> {
+async function requireQueue(given: Given, context: Pick<AdminContext, 'config' | 'db'>): Promise<string> {
   const name = textOf(given, 'queue').replace(/\.dead$/, '')
-  const known = await queuesOfInstallation(context)
-  if (!known.includes(name)) throw new UsageError(`there is no queue ${name}; there are ${known.join(', ')}`)
+  const queues = await queuesOfInstallation(context)
+  if (!queues.includes(name)) throw new UsageError(`there is no queue ${name}; there are ${queues.join(', ')}`)
   return name
 }
 

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { workQueues } from '#shared/contracts/topology.ts'
 import { openGaps } from '#shared/monitoring/availability/gap-list-store.ts'
 import { readWatchdog } from '#shared/monitoring/availability/watchdog-store.ts'
-import { type DeadLetterQueue, openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
+import { type DeadLetterQueues, openDeadLetterQueues } from '#shared/platform/broker/dead-letter-queue.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -163,9 +163,9 @@ async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
 
 async function broker({ config, db }: AdminContext): Promise<Finding[]> {
   try {
-    await using box = await openDeadLetterQueue(config.amqpUrl)
+    await using deadLetters = await openDeadLetterQueues(config.amqpUrl)
     const queues = workQueues(await pingQueuesInUse(db, config.pingShards))
-    const depths = await Promise.all(queues.map((name) => box.depth(name)))
+    const depths = await Promise.all(queues.map((name) => deadLetters.depth(name)))
     const missing = queues.filter((_, index) => depths[index] === null)
     const dead = depths.reduce((sum: number, depth) => sum + (depth ?? 0), 0)
     return [
@@ -176,8 +176,8 @@ async function broker({ config, db }: AdminContext): Promise<Finding[]> {
         'are all there',
         `${missing.join(', ')} missing: start ingress or workers`,
       ),
-      await consumers(box, { config, db }),
-      handling('dead messages', dead === 0, 'none', `${dead} messages were given up: admin dead-letters list`),
+      await consumers(deadLetters, { config, db }),
+      handling('dead messages', dead === 0, 'none', `${dead} dead letters: admin dead-letters list`),
     ]
   } catch (error) {
     return [{ what: 'broker', ok: false, text: `cannot be reached (${codeOf(error)}): check AMQP_URL` }]
@@ -197,10 +197,13 @@ async function pingShards(db: Knex): Promise<Finding> {
   return handling('ping queues', !isLate, text, `${text}: the change does not end, is a ping evaluator running?`)
 }
 
-async function consumers(box: DeadLetterQueue, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
+async function consumers(
+  deadLetters: DeadLetterQueues,
+  { config, db }: Pick<AdminContext, 'config' | 'db'>,
+): Promise<Finding> {
   const lonely = []
   for (const queue of workQueues(await pingQueuesInUse(db, config.pingShards))) {
-    const state = await box.look(queue)
+    const state = await deadLetters.inspect(queue)
     if (state?.consumers === 0) lonely.push(queue)
   }
   const ill = `no consumer takes from ${lonely.join(', ')}: start workers, and see admin shards show`

@@ -2,7 +2,7 @@ import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { MAX_SHARDS, type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { pingQueueDeclarations } from '#shared/contracts/topology.ts'
 import { connectOnce } from '#shared/platform/broker/addresses.ts'
-import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
+import { openDeadLetterQueues } from '#shared/platform/broker/dead-letter-queue.ts'
 import { declareTopology } from '#shared/platform/broker/declare-topology.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { addGeneration, liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -16,10 +16,10 @@ const show: Command = {
   options: {},
   async run(_given, { db, config }) {
     const live = await liveGenerations(db)
-    await using box = await openDeadLetterQueue(config.amqpUrl)
+    await using deadLetters = await openDeadLetterQueues(config.amqpUrl)
     const queues = []
     for (const number of await pingQueuesInUse(db, config.pingShards)) {
-      const found = await box.look(pingQueue(number))
+      const found = await deadLetters.inspect(pingQueue(number))
       if (found) queues.push({ queue: pingQueue(number), ...found })
     }
     const shards = live.at(-1)?.shards ?? null

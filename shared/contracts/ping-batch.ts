@@ -62,6 +62,11 @@ export function pingQueue(number: number): string {
   return generation === 0 ? `pings.${shard}` : `pings.${generation}.${shard}`
 }
 
+/** Returns true for the name of a ping queue of any generation. */
+export function isPingQueue(name: string): boolean {
+  return /^pings\.(\d+\.)?\d+$/.test(name)
+}
+
 export function shardOf(checkId: number, shards: number): number {
   return checkId % shards
 }

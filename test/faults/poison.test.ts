@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
-import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
+import { openDeadLetterQueues } from '#shared/platform/broker/dead-letter-queue.ts'
 import { nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { openProduct, type Product } from '../support/product.ts'
@@ -60,18 +60,18 @@ test.serial('F10: a message that makes the database fail is dead-lettered alone 
   const countOf = async () => Number((await product.db('checks').first('n_pings'))?.n_pings)
   t.is(await countOf(), MESSAGES - 1)
 
-  await using box = await openDeadLetterQueue(product.config.amqpUrl)
-  const found = await box.each(
+  await using deadLetters = await openDeadLetterQueues(product.config.amqpUrl)
+  const found = await deadLetters.each(
     'pings.0',
     10,
     () => 'keep',
     async () => {},
   )
   t.deepEqual(
-    found.map(({ letter }) => letter.messageId),
+    found.map(({ message }) => message.messageId),
     [ids[POISON]],
   )
-  t.like(found[0]?.letter.headers, {
+  t.like(found[0]?.message.headers, {
     'x-signalbox-reason': 'FAILED',
     'x-signalbox-queue': 'pings.0',
     'x-signalbox-failures': 3,
@@ -80,15 +80,15 @@ test.serial('F10: a message that makes the database fail is dead-lettered alone 
   })
 
   await product.db.raw('DROP TRIGGER refuse_poison ON pings')
-  await box.each(
+  await deadLetters.each(
     'pings.0',
     10,
     () => 'replay',
     async () => {},
   )
   await backlogEmpty(product)
-  t.is(await countOf(), MESSAGES, 'replayed, it counts')
-  t.is(await box.depth('pings.0'), 0)
+  t.is(await countOf(), MESSAGES, 'the replayed ping is counted')
+  t.is(await deadLetters.depth('pings.0'), 0)
 })
 
 test.serial('F10: a message that kills its process is dead-lettered without other messages in flight', async (t) => {

@@ -27,7 +27,7 @@ export const SYSTEM_GROUPS: readonly (readonly string[])[] = [
       'missing-topology',
       'traces',
     ],
-    ['generations', 'handover', 'other-shards', 'our-own-fault', 'out-of-order', 'pooler'],
+    ['generations', 'handover', 'other-shards', 'out-of-order', 'pooler', 'server-faults'],
   ].map((group) => group.map((name) => `test/faults/${name}.test.ts`)),
   // One installation with risk data. The other browser tests share an installation without it.
   ['risk', 'deliveries', 'evidence', 'questions', 'tapes-and-trade'].map((name) => `test/e2e/browser/${name}.test.ts`),

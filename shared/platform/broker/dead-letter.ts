@@ -1,6 +1,7 @@
-import { decodePingBatch, encodePingBatch, MalformedBatchError } from '../../contracts/ping-batch.ts'
+import { decodePingBatch, encodePingBatch, isPingQueue, MalformedBatchError } from '../../contracts/ping-batch.ts'
 
 export interface DeadLetteredMessage {
+  /** the work queue that the message was taken from */
   queue: string
   messageId: string
   type: string
@@ -32,17 +33,17 @@ export function summarize({ messageId, type, headers, body }: DeadLetteredMessag
 }
 
 /**
- * Removes the failure history. A batch of pings becomes the first of a new stream, because its sequence number has
- * passed. Returns null if the body is not a batch of pings.
+ * Returns the message without its failure history. A batch of pings becomes the first message of a new stream, because
+ * its stream position counts as applied already. Returns null if a batch of pings cannot be decoded.
  */
-export function revived(
-  letter: DeadLetteredMessage,
+export function toReplayed(
+  message: DeadLetteredMessage,
   stream: string,
 ): { body: Buffer; headers: Record<string, unknown> } | null {
-  const headers = typeof letter.headers.v === 'number' ? { v: letter.headers.v } : {}
-  if (!/^pings\.\d+$/.test(letter.queue)) return { body: letter.body, headers }
+  const headers = typeof message.headers.v === 'number' ? { v: message.headers.v } : {}
+  if (!isPingQueue(message.queue)) return { body: message.body, headers }
   try {
-    return { body: encodePingBatch({ ...decodePingBatch(letter.body), stream, seq: 1 }), headers }
+    return { body: encodePingBatch({ ...decodePingBatch(message.body), stream, seq: 1 }), headers }
   } catch (error) {
     if (error instanceof MalformedBatchError) return null
     throw error

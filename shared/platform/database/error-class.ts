@@ -21,7 +21,10 @@ export function isCausedByMessage(error: unknown): boolean {
   return !('syscall' in error)
 }
 
-/** While migrations are missing, even a violated constraint may be our own fault. False without an answer. */
+/**
+ * Returns false while migrations are missing, because even a violated constraint may then be a fault of the server. Also
+ * returns false if the database does not answer.
+ */
 export async function schemaMatches(db: Knex): Promise<boolean> {
   try {
     return (await pendingMigrations(db)).length === 0
@@ -30,8 +33,11 @@ export async function schemaMatches(db: Knex): Promise<boolean> {
   }
 }
 
-/** Reads the error name of a dead letter (`error 42703`). Returns false without an SQLSTATE. */
-export function isOwnFailure(errorName: string | null): boolean {
+/**
+ * Returns true if the error of a dead letter, for example `error 42703`, is an SQLSTATE that the message cannot have
+ * caused.
+ */
+export function isServerFault(errorName: string | null): boolean {
   const code = errorName?.split(' ').at(-1) ?? ''
   return isSqlState(code) && !OF_THE_DATA.test(code)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { queueOf } from '#shared/contracts/define-message.ts'
 import { presentationReceived } from '#shared/contracts/worker-messages.ts'
-import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
+import { openDeadLetterQueues } from '#shared/platform/broker/dead-letter-queue.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -54,10 +54,10 @@ async function openAll() {
 
 /** Waits until the message of an answer is dead-lettered; its record names the presentation and no value. */
 async function seeDeadLetter(t: ExecutionContext, product: Product, presentationId: string): Promise<void> {
-  await using box = await openDeadLetterQueue(product.config.amqpUrl)
+  await using deadLetters = await openDeadLetterQueues(product.config.amqpUrl)
   const queue = queueOf(presentationReceived, 'presentation-verifier')
   const letters = await eventually('the dead letter', async () => {
-    const seen = await box.each(
+    const seen = await deadLetters.each(
       queue,
       10,
       () => 'keep',
@@ -65,7 +65,7 @@ async function seeDeadLetter(t: ExecutionContext, product: Product, presentation
     )
     return seen.length > 0 && seen
   })
-  const written = letters.map(({ letter }) => letter.body.toString() + JSON.stringify(letter.headers)).join('\n')
+  const written = letters.map(({ message }) => message.body.toString() + JSON.stringify(message.headers)).join('\n')
   t.true(written.includes(presentationId))
   for (const value of ALL) t.false(written.includes(value), value)
 }

@@ -11,7 +11,7 @@ import { createDatabase } from '../../support/services.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 
 /** An ingress with a database at `url`, and the readiness that it reports. */
-async function openStory(url: string) {
+async function startScenario(url: string) {
   const port = await freePort()
   const app = await openProduct({
     listener: 'http',
@@ -38,33 +38,36 @@ async function openStory(url: string) {
 test.serial('an ingress whose database goes away is ready only for pings, and reports why', async (t) => {
   await using database = await createDatabase()
   await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) })
-  await using story = await openStory(proxy.through(database.url))
-  await eventually('the process to be ready', async () => (await story.status('/readyz')) === 200)
-  await story.isReadyForPings()
+  await using scenario = await startScenario(proxy.through(database.url))
+  await eventually('the process to be ready', async () => (await scenario.status('/readyz')) === 200)
+  await scenario.isReadyForPings()
 
   proxy.cut({ refusing: true })
-  await eventually('the process to be unready', async () => (await story.status('/readyz')) === 503)
-  await story.isReadyForPings()
+  await eventually('the process to be unready', async () => (await scenario.status('/readyz')) === 503)
+  await scenario.isReadyForPings()
   await eventually('the reason to be reported', async () =>
-    isDeepStrictEqual(await story.reasons(), { status: 503, database: ['database: cannot be reached (ECONNRESET)'] }),
+    isDeepStrictEqual(await scenario.reasons(), {
+      status: 503,
+      database: ['database: cannot be reached (ECONNRESET)'],
+    }),
   )
 
   proxy.restore()
-  await eventually('the process to be ready', async () => (await story.status('/readyz')) === 200)
+  await eventually('the process to be ready', async () => (await scenario.status('/readyz')) === 200)
   proxy.hold(true)
   await eventually('the silence to be noticed', async () => {
-    return (await story.reasons()).database.join() === 'database: does not answer in time'
+    return (await scenario.reasons()).database.join() === 'database: does not answer in time'
   })
-  await story.isReadyForPings()
+  await scenario.isReadyForPings()
   t.pass()
 })
 
 test.serial('an ingress without its broker is not ready for pings', async (t) => {
   await using database = await createDatabase()
-  await using story = await openStory(database.url)
-  await story.isReadyForPings()
-  story.app.deps.pingReadiness.add(() => ['broker (publish): blocked, memory'])
-  const answer = await send(story.app.url, '/readyz/pings')
+  await using scenario = await startScenario(database.url)
+  await scenario.isReadyForPings()
+  scenario.app.deps.pingReadiness.add(() => ['broker (publish): blocked, memory'])
+  const answer = await send(scenario.app.url, '/readyz/pings')
   t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
 })
 
@@ -84,9 +87,9 @@ for (const [why, change, expected] of refused) {
     await using database = await createDatabase()
     const url = new URL(database.url)
     change(url)
-    await using story = await openStory(url.href)
+    await using scenario = await startScenario(url.href)
     const reasons = await eventually('the reason to be reported', async () => {
-      const { status, database: found } = await story.reasons()
+      const { status, database: found } = await scenario.reasons()
       return status === 503 && found.some((reason) => expected.test(reason)) && found
     })
     t.false(reasons.join().includes('127.0.0.1'))

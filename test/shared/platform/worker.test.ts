@@ -90,9 +90,9 @@ test('a handler that never ends counts as failed', async (t) => {
   })
   await worker.put('hang')
   await worker.put('good')
-  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
-  t.like(letter?.properties.headers, { 'x-signalbox-reason': 'FAILED', 'x-signalbox-failures': 5 })
-  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'Error HANDLER_TIMEOUT')
+  const [message] = await worker.probe.take(`${queue}.dead`, 1)
+  t.like(message?.properties.headers, { 'x-signalbox-reason': 'FAILED', 'x-signalbox-failures': 5 })
+  t.is(message?.properties.headers?.['x-signalbox-last-error'], 'Error HANDLER_TIMEOUT')
   await eventually('the other one to be handled', () => worker.handled.includes('good'))
 })
 
@@ -104,8 +104,8 @@ test('permanent failures are dead-lettered at once; waiting for a dependency nev
   })
   await worker.put('waits')
   await worker.put('permanent')
-  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
-  t.is(letter?.properties.headers?.['x-signalbox-reason'], 'PERMANENT')
+  const [message] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(message?.properties.headers?.['x-signalbox-reason'], 'PERMANENT')
   t.is(worker.handled.filter((name) => name === 'permanent').length, 1)
   await eventually('the patient one to be done', () => outages < 0)
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
@@ -127,8 +127,8 @@ test('a fault that is not of the message never counts against it, and shows in a
   await eventually('the message to be shown as waiting', async () => (await waiting()) === 1)
   isSeen = true
   await worker.put('broken')
-  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
-  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'Error 23514')
+  const [message] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(message?.properties.headers?.['x-signalbox-last-error'], 'Error 23514')
   await eventually('the patient one to be done', async () => faults.length === 0 && (await waiting()) === 0)
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
 })
@@ -143,8 +143,8 @@ test('a message of a newer release is requeued, and finally dead-lettered', asyn
       timestamp,
     })
   await put('unread', now - 3_600)
-  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
-  t.is(letter?.properties.headers?.['x-signalbox-reason'], 'UNKNOWN_VERSION')
+  const [message] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(message?.properties.headers?.['x-signalbox-reason'], 'UNKNOWN_VERSION')
 
   await put('of today', now)
   const seen = await eventually('another consumer to get it', async () => {

@@ -11,8 +11,8 @@ import { auditPings, backlogEmpty, Ledger, sendPings } from './ledger.ts'
 
 const DEAD = 'pings.0.dead'
 
-/** One shard with an evaluator, and a check to ping. */
-async function openStory(env: Record<string, string> = {}) {
+/** Starts a product with one shard, a ping evaluator, and a check. `ping` sends pings, `waiting` counts unapplied ones. */
+async function startScenario(env: Record<string, string> = {}) {
   const resources = new AsyncDisposableStack()
   const product = resources.use(await openProduct({ env: { PING_SHARDS: '1', ...env } }))
   const project = await product.project()
@@ -22,14 +22,15 @@ async function openStory(env: Record<string, string> = {}) {
   const probe = resources.use(await openBrokerProbe(product.config.amqpUrl))
   const ledger = new Ledger()
   const ping = async (count: number) => {
-    let left = count
-    const more = () => left-- > 0
+    let remaining = count
+    const more = () => remaining-- > 0
     await sendPings({ base: () => base, checks: [check.uuid], connections: 2, ledger, more })
   }
   const waiting = async () => (await worker.metrics.waiting.get()).values.reduce((sum, { value }) => sum + value, 0)
   return { product, worker, probe, ledger, ping, waiting, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
+/** Makes the storage of pings fail with an SQLSTATE, until the trigger is dropped. */
 async function raise(product: Product, sqlState: string): Promise<void> {
   await product.db.raw(`
     CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -38,62 +39,59 @@ async function raise(product: Product, sqlState: string): Promise<void> {
   `)
 }
 
-test.serial(
-  'accepted pings wait while a column is missing or the server is ill, and are counted after it',
-  async (t) => {
-    await using story = await openStory()
-    const { product, ping, waiting, ledger } = story
-    await ping(5)
-    await product.db.raw('ALTER TABLE pings RENAME COLUMN rid TO rid_elsewhere')
-    await ping(5)
-    await eventually('pings to wait for the column', async () => (await waiting()) > 0)
-    await product.db.raw('ALTER TABLE pings RENAME COLUMN rid_elsewhere TO rid')
-    await eventually('nothing to wait any more', async () => (await waiting()) === 0)
+test.serial('applies accepted pings after a missing column or a server fault is repaired', async (t) => {
+  await using scenario = await startScenario()
+  const { product, ping, waiting, ledger } = scenario
+  await ping(5)
+  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid TO rid_elsewhere')
+  await ping(5)
+  await eventually('pings to wait for the missing column', async () => (await waiting()) > 0)
+  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid_elsewhere TO rid')
+  await eventually('no ping to wait', async () => (await waiting()) === 0)
 
-    for (const sqlState of ['53100', '58030', 'XX000', '42P01']) {
-      await raise(product, sqlState)
-      await ping(5)
-      await eventually(`pings to wait for the end of ${sqlState}`, async () => (await waiting()) > 0)
-      await product.db.raw('DROP TRIGGER refuse ON pings')
-      await eventually('nothing to wait any more', async () => (await waiting()) === 0)
-    }
-    t.deepEqual(await auditPings(product, ledger), [])
-    t.is(ledger.count('accepted'), 30)
-    t.is(await story.probe.depth(DEAD), 0)
-  },
-)
+  for (const sqlState of ['53100', '58030', 'XX000', '42P01']) {
+    await raise(product, sqlState)
+    await ping(5)
+    await eventually(`pings to wait while ${sqlState} is raised`, async () => (await waiting()) > 0)
+    await product.db.raw('DROP TRIGGER refuse ON pings')
+    await eventually('no ping to wait', async () => (await waiting()) === 0)
+  }
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('accepted'), 30)
+  t.is(await scenario.probe.depth(DEAD), 0)
+})
 
-test.serial('a pooler that forgets prepared statements costs no ping', async (t) => {
-  await using story = await openStory({ DB_POOL: '1' })
-  const { product, ping, ledger } = story
+test.serial('loses no ping if a pooler drops prepared statements', async (t) => {
+  await using scenario = await startScenario({ DB_POOL: '1' })
+  const { product, ping, ledger } = scenario
   for (let round = 0; round < 3; round++) {
     await ping(5)
     await backlogEmpty(product)
-    await story.worker.db.raw('DEALLOCATE ALL')
+    await scenario.worker.db.raw('DEALLOCATE ALL')
   }
   await ping(5)
   t.deepEqual(await auditPings(product, ledger), [])
   t.is(ledger.count('accepted'), 20)
-  t.is(await story.probe.depth(DEAD), 0)
+  t.is(await scenario.probe.depth(DEAD), 0)
 })
 
 test.serial('data errors are dead-lettered only if the schema matches the release', async (t) => {
-  await using story = await openStory()
-  const { product, ping, waiting } = story
+  await using scenario = await startScenario()
+  const { product, ping, waiting } = scenario
   const [newest] = await product.db('migrations').orderBy('id', 'desc').limit(1)
   await product.db('migrations').where({ id: newest.id }).delete()
   await raise(product, '23514')
   await ping(1)
-  await eventually('the ping to wait for its schema', async () => (await waiting()) > 0)
-  t.is(await story.probe.depth(DEAD), 0)
+  await eventually('the ping to wait for the missing migration', async () => (await waiting()) > 0)
+  t.is(await scenario.probe.depth(DEAD), 0)
   await product.db('migrations').insert(newest)
-  const [letter] = await story.probe.take(DEAD, 1)
-  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'error 23514')
+  const [message] = await scenario.probe.take(DEAD, 1)
+  t.is(message?.properties.headers?.['x-signalbox-last-error'], 'error 23514')
 })
 
-test.serial('one command replays messages dead-lettered by a server fault and records it', async (t) => {
-  await using story = await openStory()
-  const { product, probe } = story
+test.serial('replay-server-faults replays messages that a server fault dead-lettered, and records it', async (t) => {
+  await using scenario = await startScenario()
+  const { product, probe } = scenario
   const { id } = await product.db('checks').first('id')
   const put = async (lastError: string) => {
     const stream = randomUUID()
@@ -119,14 +117,14 @@ test.serial('one command replays messages dead-lettered by a server fault and re
   for (const lastError of ['error 42703', 'error 23514', 'error 26000', 'TypeError', 'error XX000'])
     await put(lastError)
   const admin = adminOf(product)
-  t.is((await admin('dead-letters', 'replay-ours')).status, 0)
+  t.is((await admin('dead-letters', 'replay-server-faults')).status, 0)
   await backlogEmpty(product)
-  const counted = async () => (await product.db('pings').pluck('ua')).sort()
-  t.deepEqual(await counted(), ['error 26000', 'error 42703', 'error XX000'])
-  t.is((await admin('dead-letters', 'replay-ours', '--error', 'TypeError')).status, 0)
+  const appliedErrors = async () => (await product.db('pings').pluck('ua')).sort()
+  t.deepEqual(await appliedErrors(), ['error 26000', 'error 42703', 'error XX000'])
+  t.is((await admin('dead-letters', 'replay-server-faults', '--error', 'TypeError')).status, 0)
   await backlogEmpty(product)
-  t.true((await counted()).includes('TypeError'))
-  await eventually('only what was at fault itself to stay', async () => (await probe.depth(DEAD)) === 1)
-  const noted = await product.db('dead_letter_actions').where({ action: 'replay', actor: 'tester' })
-  t.is(noted.length, 4)
+  t.true((await appliedErrors()).includes('TypeError'))
+  await eventually('only the message with invalid data to stay', async () => (await probe.depth(DEAD)) === 1)
+  const recorded = await product.db('dead_letter_actions').where({ action: 'replay', actor: 'tester' })
+  t.is(recorded.length, 4)
 })
