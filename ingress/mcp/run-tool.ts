@@ -13,9 +13,9 @@ import type { Tool, ToolCall } from './tool.ts'
 import { tools } from './tools.ts'
 import type { Refusal } from './transport.ts'
 
-/** Last sentence of every answer. */
+/** Last line of the text of every successful tool result. */
 const CLOSING = 'Evidence, not a recommendation.'
-/** Key in `_meta` of the call's id in the audit. */
+/** Member of `_meta` with the id under which the call is audited. */
 const CALL_ID = 'signalbox/callId'
 
 const CANCELLED = 'CANCELLED'
@@ -23,19 +23,20 @@ const CANCELLED = 'CANCELLED'
 const DAY_SECONDS = 86_400
 
 /**
- * Runs a tool and audits the call. Known errors have the codes of REST; all others become INTERNAL with the request id.
- * @param input arguments as received; invalid ones are refused here, with our own text
+ * Runs a tool and audits the call. Errors become results with the code of the REST API and the request id; the code of
+ * unexpected errors is INTERNAL.
+ * @param input unvalidated arguments; they are validated here, so that errors have the same form as those of the API
  */
 export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
   const startedAt = performance.now()
-  const { result, code } = await answerOf(tool, input, call)
+  const { result, code } = await callTool(tool, input, call)
   const { callId, units } = call
   const durationMs = performance.now() - startedAt
   await auditCall(call.deps, call.caller, { callId, tool: tool.name, input, code, units, durationMs })
   return { ...result, _meta: { [CALL_ID]: call.callId } }
 }
 
-async function answerOf(
+async function callTool(
   tool: Tool,
   input: Record<string, unknown>,
   call: ToolCall,
@@ -61,18 +62,18 @@ async function answerOf(
   }
 }
 
-/** Audit name of a read of a resource. */
+/** Tool name under which reads of resources are audited. */
 const READ_RESOURCE = 'resources/read'
 
-/** Error codes of JSON-RPC; the code of REST is added to the data. */
+/** JSON-RPC code by code of the REST API; all others are InternalError. */
 const PROTOCOL_CODES: Partial<Record<Problem['code'], number>> = {
   NOT_FOUND: ProtocolErrorCode.InvalidParams,
   VALIDATION_ERROR: ProtocolErrorCode.InvalidParams,
 }
 
 /**
- * Reads a resource with the limits, the audit and the error codes of a tool call.
- * @throws ProtocolError whose data equal the answer of a refused tool
+ * Reads a resource. The read counts against the daily limit and is audited, like a tool call.
+ * @throws ProtocolError with the `data` {code, requestId}, where `code` is that of the REST API
  */
 export async function readResource(uri: string, call: ToolCall, read: () => Promise<string>): Promise<string> {
   const startedAt = performance.now()
@@ -92,10 +93,10 @@ export async function readResource(uri: string, call: ToolCall, read: () => Prom
   }
 }
 
-/** @throws RateLimitedError if the calls of the day are used up */
+/** Counts a call of an agent key. @throws RateLimitedError if its daily limit is reached */
 async function countCall({ caller: { agentKeyId, dailyLimit }, deps }: ToolCall): Promise<void> {
   if (agentKeyId === null || (await takeCall(deps.db, agentKeyId, dailyLimit))) return
-  throw new RateLimitedError('the calls of this key for today are used up', secondsOfDayLeft(toSeconds(deps.now())))
+  throw new RateLimitedError('the daily limit of calls of this key is reached', secondsOfDayLeft(toSeconds(deps.now())))
 }
 
 function secondsOfDayLeft(now: number): number {
@@ -108,12 +109,13 @@ const CallSchema = z.object({
   params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() }),
 })
 
-/** Audit name of an unknown tool, because the requested name is untrusted text. */
-const NO_TOOL = 'unknown'
+/** Audited instead of the name of an unknown tool, which is untrusted text. */
+const UNKNOWN_TOOL = 'unknown'
 
 /**
- * Checks a message before a tool runs, and audits calls of tools that are unknown or not listed for the key.
- * @returns the refusal, which names the missing scope but not the requested tool; null if the tool may run
+ * Refuses and audits calls of unknown tools, and of tools whose scope the key lacks.
+ * @returns null if the tool may run or the message is no tool call. The text names the missing scope and a known tool,
+ * but never repeats the name of an unknown tool.
  */
 export async function refuseCall(
   message: unknown,
@@ -126,7 +128,7 @@ export async function refuseCall(
   const tool = tools.find((each) => each.name === name)
   if (tool && caller.scopes.has(tool.scope)) return null
   const code = tool ? 'FORBIDDEN' : 'NOT_FOUND'
-  const audited = { callId: randomUUID(), tool: tool?.name ?? NO_TOOL, input, code, units: 0, durationMs: 0 }
+  const audited = { callId: randomUUID(), tool: tool?.name ?? UNKNOWN_TOOL, input, code, units: 0, durationMs: 0 }
   await auditCall(deps, caller, audited)
   const text = tool
     ? `${tool.name} needs the scope ${tool.scope}, which this key does not have`
