@@ -36,7 +36,7 @@ test.serial(
     await using product = await openProduct({ env })
     await product.workers(['sweeper'])
     // The sweeper's own connections are well all the time.
-    await reports(sweeperPort, /sweep: shards 0, 1 have not answered for \d+ s/)
+    await reports(sweeperPort, /sweep: shards 0, 1 have not replied to barriers for \d+ s/)
 
     const project = await product.project()
     const { base, deps } = await product.ingress({}, { METRICS_PORT: '0' })

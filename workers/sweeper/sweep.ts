@@ -10,8 +10,8 @@ export interface Tick {
   now: Micros
   /** after a start, a jump of the clock or an outage of the database: deadlines are not evaluated */
   isUnsettled?: boolean
-  /** other sweeps of this process: not finished since the start, late, or failed */
-  ills?(): string[]
+  /** problems of the other sweeps in this process: not finished since the start, late, or reported by `problems` */
+  otherProblems?(): string[]
 }
 
 /** Periodic search for work. Any number of processes may run it at once. */
@@ -19,12 +19,12 @@ export interface Sweep {
   name: string
   everySeconds: number
   /**
-   * The part of the glance that reports possible work. Without any, the sweep runs once more after the last work, and
-   * then at intervals of `quietSeconds`.
+   * The member of the glance that reports possible work. While it reports none, the sweep runs once more, and then at
+   * intervals of `quietSeconds`.
    */
   work?: keyof Work
   quietSeconds?: number
   run(tick: Tick): Promise<void>
-  /** a completed sweep may be incomplete; omits reasons younger than `maxWaitSeconds` */
+  /** reasons why a sweep that ended did not do all its work; omits reasons younger than `maxWaitSeconds` */
   problems?(maxWaitSeconds: number): string[]
 }

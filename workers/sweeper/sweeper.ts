@@ -105,11 +105,11 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   ]
   deps.readiness.add(() => sweeps.flatMap((sweep) => problemsOf(sweep, MAY_BE_LATE_SECONDS)))
 
-  function illsBut(own: Sweep): string[] {
+  function problemsExcept(own: Sweep): string[] {
     const others = sweeps.filter((sweep) => sweep !== own)
-    const begun = others.filter(({ name }) => !lastComplete.has(name))
+    const unfinished = others.filter(({ name }) => !lastComplete.has(name))
     return [
-      ...begun.map(({ name }) => `sweep: ${name} has not finished since the start`),
+      ...unfinished.map(({ name }) => `sweep: ${name} has not finished since the start`),
       ...others.flatMap((sweep) => problemsOf(sweep, 0)),
     ]
   }
@@ -127,7 +127,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       }
       lastRun.set(sweep.name, performance.now())
       const isUnsettled = !watch.isCalm(monotonicMicros())
-      const run = sweep.run({ deps, barriers, now, isUnsettled, ills: () => illsBut(sweep) }).then(
+      const run = sweep.run({ deps, barriers, now, isUnsettled, otherProblems: () => problemsExcept(sweep) }).then(
         () => void lastComplete.set(sweep.name, performance.now()),
         (error: unknown) => {
           // If the database is unavailable, the next tick retries; other errors are bugs.

@@ -3,7 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** The first sweeper reports to the external monitor (docs/spec/alerting.md#coverage-gaps). */
+/** Interval of requests to the external monitor, over all sweepers (docs/spec/alerting.md#coverage-gaps). */
 const EVERY = '60 seconds'
 
 const IS_DUE = `(watchdog_tried_at IS NULL OR watchdog_tried_at <= clock_timestamp() - interval '${EVERY}')`
@@ -12,6 +12,7 @@ export async function isWatchdogDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
 }
 
+/** Returns true for one of several sweepers once per interval. */
 export async function claimWatchdog(db: Knex): Promise<boolean> {
   const taken = await execute(
     db,
@@ -23,11 +24,11 @@ export async function claimWatchdog(db: Knex): Promise<boolean> {
   return taken > 0
 }
 
-export async function recordFed(db: Knex): Promise<void> {
+export async function recordWatchdogResponse(db: Knex): Promise<void> {
   await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
 }
 
-export async function recordUnfed(db: Knex, problem: string): Promise<void> {
+export async function recordWatchdogProblem(db: Knex, problem: string): Promise<void> {
   await execute(
     db,
     'UPDATE installation SET watchdog_problem = ?::text WHERE watchdog_problem IS DISTINCT FROM ?::text',
@@ -38,7 +39,7 @@ export async function recordUnfed(db: Knex, problem: string): Promise<void> {
 const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: string | null }>()(`
   ${microsOf('now()')} AS now, ${microsOf('watchdog_fed_at')} AS fedAt, watchdog_problem AS problem`)
 
-/** `fedAt` is null if it never answered; `problem` is the error since. */
+/** `fedAt` is the time of the last 2xx response, null if there was none; `problem` is the newest reason since. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
   const [row] = await query(db, typed`SELECT ${WATCHDOG_COLUMNS} FROM (SELECT) one LEFT JOIN installation ON true`)
   if (!row) throw new Error('the database returned no time')

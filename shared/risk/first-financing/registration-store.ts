@@ -132,7 +132,8 @@ export async function takeUnnamed(
   )
 }
 
-export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<string[]> {
+/** Locks expired registrations, earliest first. Skips rows that another transaction has locked. */
+export async function lockExpiredRegistrations(tx: Knex.Transaction, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
     `SELECT id FROM financing_registrations WHERE state IN ('REGISTERED', 'FINANCED') AND expires_at <= now()

@@ -37,7 +37,7 @@ export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string
   return row
 }
 
-/** Newest first. `before` is of the last row of the previous page. */
+/** Newest first. `before` is the `seq` of the last row of the previous page; null for the first page. */
 export async function listSubjects(db: Knex, owner: Owner, before: number | null, limit: number): Promise<Subject[]> {
   return await query(
     db,
@@ -47,8 +47,8 @@ export async function listSubjects(db: Knex, owner: Owner, before: number | null
   )
 }
 
-/** Takes subjects with expired assurance; skips those that another process has locked. */
-export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
+/** Locks verified subjects whose assurance has expired, earliest first. Skips rows locked by other transactions. */
+export async function lockExpiredSubjects(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
   return await query(
     tx,
     typed`SELECT ${COLUMNS} FROM identity_subjects WHERE state = 'VERIFIED' AND assurance_expires_at <= ?
@@ -65,21 +65,22 @@ export async function setAssurance(tx: Knex, id: string, level: string, expiresA
   ])
 }
 
-/** Includes its anchored object and the caller's reason. */
+/** Changes the state and stores the change: `body` is its anchored object, `sealedReason` the reason of the caller. */
 export async function insertTransition(
   tx: Knex,
   subjectId: string,
-  made: { id: string; to: string; body: string; sealedReason: string | null },
+  transition: { id: string; to: string; body: string; sealedReason: string | null },
 ): Promise<void> {
-  await execute(tx, 'UPDATE identity_subjects SET state = ? WHERE id = ?', [made.to, subjectId])
+  await execute(tx, 'UPDATE identity_subjects SET state = ? WHERE id = ?', [transition.to, subjectId])
   await execute(tx, 'INSERT INTO identity_transitions (id, subject_id, body, sealed_reason) VALUES (?, ?, ?, ?)', [
-    made.id,
+    transition.id,
     subjectId,
-    made.body,
-    made.sealedReason,
+    transition.body,
+    transition.sealedReason,
   ])
 }
 
+/** Returns the anchored objects of the newest 200 changes, newest first. */
 export async function listTransitions(db: Knex, subjectId: string): Promise<string[]> {
   const rows = await query<{ body: string }>(
     db,

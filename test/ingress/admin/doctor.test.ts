@@ -1,5 +1,9 @@
 import test from 'ava'
-import { claimWatchdog, recordFed, recordUnfed } from '#shared/monitoring/availability/watchdog-store.ts'
+import {
+  claimWatchdog,
+  recordWatchdogProblem,
+  recordWatchdogResponse,
+} from '#shared/monitoring/availability/watchdog-store.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
@@ -27,9 +31,9 @@ test('the doctor reports if the external monitor has answered lately, and why no
   )
   t.regex(await doctor(product), /WRONG\s+WATCHDOG_URL: has never answered: start workers, the sweeper among them/)
   await claimWatchdog(db)
-  await recordFed(db)
+  await recordWatchdogResponse(db)
   t.regex(await doctor(product), /ok\s+WATCHDOG_URL: answers/)
-  await recordUnfed(db, 'the monitor answered 503')
+  await recordWatchdogProblem(db, 'the monitor answered 503')
   t.regex(await doctor(product), /ok\s+WATCHDOG_URL: answers/, 'one that was missed is no news yet')
   await db('installation').update({ watchdog_fed_at: db.raw(`now() - interval '181 seconds'`) })
   const text = await doctor(product)

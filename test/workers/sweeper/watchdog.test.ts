@@ -13,13 +13,13 @@ import { addCheck, addProject } from '../../support/projects.ts'
 const openWatched = (sink: HttpSink) =>
   openProduct({ env: { WATCHDOG_URL: `${sink.url}/outside?key=hidden`, PING_SHARDS: '1' } })
 
-/** The minute of the last turn passes, for any process that had it. */
+/** Makes the next request due for all processes. */
 const nextMinute = (db: Knex) =>
   db.raw(`UPDATE installation SET watchdog_tried_at = watchdog_tried_at - interval '61 seconds'`)
 const isReported = (db: Knex, why: RegExp) =>
   eventually(`${why} to be reported`, async () => why.test((await readWatchdog(db)).problem ?? ''))
 
-test.serial('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
+test.serial('one of several sweepers fetches the external monitor once a minute', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -34,33 +34,33 @@ test.serial('the monitor outside is fetched once a minute, by one of several swe
     sink.requests.map(({ method, url }) => `${method} ${url}`),
     ['GET /outside?key=hidden', 'GET /outside?key=hidden'],
   )
-  const turns = async () => await Promise.all(Array.from({ length: 10 }, () => claimWatchdog(db)))
-  t.is((await turns()).filter(Boolean).length, 0, 'the minute is not over')
-  // From here on only this test requests the turn.
+  const claims = async () => await Promise.all(Array.from({ length: 10 }, () => claimWatchdog(db)))
+  t.is((await claims()).filter(Boolean).length, 0, 'the minute is not over')
+  // From here on only this test claims the request.
   for (const sweeper of sweepers) await sweeper[Symbol.asyncDispose]()
   await nextMinute(db)
-  t.is((await turns()).filter(Boolean).length, 1, 'of ten at once one has the turn')
+  t.is((await claims()).filter(Boolean).length, 1, 'one of ten concurrent claims succeeds')
 })
 
-test.serial('it is not fetched before every sweep has come to its end, and the shards have answered', async (t) => {
+test.serial('does not fetch the monitor until every sweep has finished and all shards have replied', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
   await db.raw('ALTER TABLE financing_registrations RENAME TO set_aside')
   await product.workers(['sweeper'])
   await isReported(db, /sweep: lapsed-registrations has not finished since the start/)
-  await isReported(db, /sweep: shards 0 have not answered for \d+ s/)
+  await isReported(db, /sweep: shards 0 have not replied to barriers for \d+ s/)
   await db.raw('ALTER TABLE set_aside RENAME TO financing_registrations')
-  await eventually('the failed sweep to come to its end', async () => {
+  await eventually('the failed sweep to finish', async () => {
     return !/lapsed-registrations/.test((await readWatchdog(db)).problem ?? '')
   })
-  t.is(sink.requests.length, 0, 'it would have been sent while no sweep evaluates deadlines')
+  t.is(sink.requests.length, 0, 'no request while deadlines are not evaluated')
   await product.workers(['ping-evaluator'])
   await sink.waitFor(1)
-  await eventually('all to be well', async () => (await readWatchdog(db)).problem === null)
+  await eventually('no problem to remain', async () => (await readWatchdog(db)).problem === null)
 })
 
-test.serial('it is not fetched while a listener takes no pings', async (t) => {
+test.serial('does not fetch the monitor while a listener accepts no pings', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -76,7 +76,7 @@ test.serial('it is not fetched while a listener takes no pings', async (t) => {
   await sink.waitFor(1)
 })
 
-test.serial('it is not fetched while a change waits that no alerter dispatches', async (t) => {
+test.serial('does not fetch the monitor while a flip has waited too long for an alerter', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -99,7 +99,7 @@ test.serial('it is not fetched while a change waits that no alerter dispatches',
   await sink.waitFor(({ path }) => path === '/chat')
 })
 
-test.serial('a monitor that does not answer is reported, and is retried a minute later', async (t) => {
+test.serial('reports a monitor that does not respond, and retries after a minute', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -114,7 +114,7 @@ test.serial('a monitor that does not answer is reported, and is retried a minute
   t.is(sink.requests.at(-1)?.path, '/elsewhere', 'a redirect is followed')
 })
 
-test.serial('each kind of work is late when it has been due for more than two minutes, and not before', async (t) => {
+test.serial('each kind of work is late after it has been due for two minutes', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
   const { project } = await addProject(deps)
@@ -156,9 +156,9 @@ test.serial('each kind of work is late when it has been due for more than two mi
   const older = async (table: string, column: string) =>
     await db(table).update({ [column]: db.raw(`${column} - interval '61 seconds'`) })
   for (const [table, column, what] of [
-    ['check_deadlines', 'next_check_at', 'checks are overdue and were not looked at'],
+    ['check_deadlines', 'next_check_at', 'overdue checks were not evaluated'],
     ['flips', 'at', 'changes of checks wait for the alerter'],
-    ['incidents', 'next_at', 'incidents wait to be decided on'],
+    ['incidents', 'next_at', 'due incidents were not evaluated'],
     ['notification_bundles', 'send_at', 'digests wait to be sent'],
     ['notifications', 'next_attempt_at', 'notifications wait for a notifier'],
     ['outgoing_mails', 'next_attempt_at', 'mails wait for a mailer'],
@@ -169,12 +169,14 @@ test.serial('each kind of work is late when it has been due for more than two mi
   }
   t.is((await lateWork(db)).length, 7)
 
-  const sweep = watchdog('http://127.0.0.1:1', { request: () => Promise.reject(new Error('it is held back')) })
+  const sweep = watchdog('http://127.0.0.1:1', {
+    request: () => Promise.reject(new Error('the request was not skipped')),
+  })
   await using workers = await product.workers([])
   const barriers = { answering: async () => new Set<number>() }
   await sweep.run({ deps: workers, barriers, now: workers.now() })
-  t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
-  t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is dispatched within seconds')
+  t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: skipped, because overdue checks were not evaluated/)
+  t.deepEqual(sweep.problems?.(3600), [], 'younger reasons are omitted')
   await db('check_deadlines').del()
   for (const table of ['flips', 'notifications', 'notification_bundles', 'incidents', 'outgoing_mails', 'outbox'])
     await db(table).del()

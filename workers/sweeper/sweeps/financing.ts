@@ -2,9 +2,9 @@ import { financingSnapshotDue } from '#shared/contracts/worker-messages.ts'
 import { takeUnanswered } from '#shared/risk/first-financing/dispute-store.ts'
 import { dropCovered, leftBehind, retireEpochs } from '#shared/risk/first-financing/epoch-store.ts'
 import {
+  lockExpiredRegistrations,
   lockRegistration,
   setContested,
-  takeExpired,
   takeExpiring,
 } from '#shared/risk/first-financing/registration-store.ts'
 import { listDueSnapshots } from '#shared/risk/first-financing/snapshot-store.ts'
@@ -62,7 +62,7 @@ export const lapsedRegistrations: Sweep = {
 
 async function lapse(deps: WorkerDeps): Promise<number> {
   return await deps.outbox.run(async (tx, enqueue) => {
-    const ids = await takeExpired(tx, PAGE)
+    const ids = await lockExpiredRegistrations(tx, PAGE)
     for (const id of ids) {
       const registration = await lockRegistration(tx, id)
       if (registration) await lapseRegistration(tx, registration, { enqueue, now: deps.now })

@@ -1,6 +1,6 @@
 import { identityStatusDue } from '#shared/contracts/worker-messages.ts'
 import { endUnsettled, expirePresentations, purgeValues } from '#shared/risk/identity/presentation-store.ts'
-import { takeExpired } from '#shared/risk/identity/subject-store.ts'
+import { lockExpiredSubjects } from '#shared/risk/identity/subject-store.ts'
 import { takeDueStatuses } from '#shared/risk/identity/verification-store.ts'
 import { expireSubject } from '#shared/risk/operations/issuers.ts'
 import { toMillis } from '#shared/time.ts'
@@ -27,7 +27,7 @@ export const identity: Sweep = {
 
 async function expire(deps: WorkerDeps, at: Date): Promise<number> {
   return await deps.outbox.run(async (tx, enqueue) => {
-    const subjects = await takeExpired(tx, at, PAGE)
+    const subjects = await lockExpiredSubjects(tx, at, PAGE)
     for (const subject of subjects) {
       await expireSubject(tx, subject, { enqueue, secrets: deps.secrets, now: deps.now })
     }

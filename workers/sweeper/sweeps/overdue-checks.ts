@@ -15,7 +15,7 @@ const PROBE_EVERY_MS = 10_000
 
 /**
  * Missing pings may still be in a listener or in a queue. Therefore it reads the settled time of every listener, then
- * sends barriers, in this order (docs/adr/0005), and sweeps only shards that answered.
+ * sends barriers, in this order (docs/adr/0005), and sweeps only shards that replied.
  */
 export function overdueChecks(): Sweep {
   let probedAt = Number.NEGATIVE_INFINITY
@@ -51,12 +51,15 @@ export function overdueChecks(): Sweep {
     problems(maxWaitSeconds) {
       const blind = ledger.problems(maxWaitSeconds)
       if (silent === null || secondsOf(silent) < maxWaitSeconds) return blind
-      return [...blind, `sweep: shards ${silent.shards.join(', ')} have not answered for ${secondsOf(silent)} s`]
+      return [
+        ...blind,
+        `sweep: shards ${silent.shards.join(', ')} have not replied to barriers for ${secondsOf(silent)} s`,
+      ]
     },
   }
 }
 
-/** Shards that did not answer the last barrier. */
+/** Shards that did not reply to the last barrier. */
 interface Silence {
   /** monotonic milliseconds */
   since: number

@@ -13,7 +13,7 @@ import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
 import { pruneStatements } from '#shared/monitoring/statements/statement-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { forgetMailboxes } from '#shared/risk/acceptance/buyer-request-store.ts'
-import { takeExpired } from '#shared/risk/colending/imports/import-store.ts'
+import { lockAbandonedImports } from '#shared/risk/colending/imports/import-store.ts'
 import { sweepUploads } from '#shared/risk/colending/imports/upload-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
 import { giveUpImport } from '#shared/risk/operations/imports.ts'
@@ -91,7 +91,7 @@ export const abandonedImports: Sweep = {
     while ((await sweepUploads(deps.reserveDb, ABANDONED_IMPORTS_PAGE)) === ABANDONED_IMPORTS_PAGE);
     for (let taken = ABANDONED_IMPORTS_PAGE; taken === ABANDONED_IMPORTS_PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
-        const expired = await takeExpired(tx, ABANDONED_IMPORTS_PAGE)
+        const expired = await lockAbandonedImports(tx, ABANDONED_IMPORTS_PAGE)
         for (const found of expired) {
           await giveUpImport(tx, found, { line: 0, code: 'EXPIRED' }, null, { enqueue, now: deps.now })
         }

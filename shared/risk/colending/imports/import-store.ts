@@ -100,8 +100,8 @@ export async function failImport(
   await execute(tx, 'DELETE FROM import_chunks WHERE import_id = ?', [id])
 }
 
-/** Takes imports that have not ended within a day; skips locked ones. */
-export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<Import[]> {
+/** Locks imports that have not ended within a day. Skips rows that another transaction has locked. */
+export async function lockAbandonedImports(tx: Knex.Transaction, limit: number): Promise<Import[]> {
   return await query(
     tx,
     typed`SELECT ${COLUMNS} FROM imports WHERE state IN ('RECEIVED', 'RUNNING') AND created_at < now() - interval '1 day'
