@@ -175,8 +175,8 @@ test.serial('doctor names queues without a member on a node that joined, and rep
 test.serial(
   'F02, F16: of three nodes one is killed, the leader of the pings, then the next leader is frozen: the others take over, and nothing is lost',
   async (t) => {
-    await using story = await openClustered()
-    const { nodes, product, accepts } = story
+    await using scenario = await openClustered()
+    const { nodes, product, accepts } = scenario
     await accepts('pings to be accepted')
     for (const { shell } of nodes) {
       t.is(await shell('cat "$RABBITMQ_ADVANCED_CONFIG_FILE"'), scaleBlock('poll_interval, 1000').trim())
@@ -196,7 +196,7 @@ test.serial(
     node.freeze(true)
     try {
       await accepts('pings to be accepted while the node is frozen', BRIDGED_MS)
-      t.deepEqual(await auditPings(product, await story.end()), [], 'with the node still frozen')
+      t.deepEqual(await auditPings(product, await scenario.end()), [], 'with the node still frozen')
     } finally {
       node.freeze(false)
     }

@@ -87,8 +87,8 @@ test.serial(
   async (t) => {
     await using volume = await smallVolume(160, 'postgres')
     await using server = await startPostgres({ max_wal_size: '32MB', min_wal_size: '32MB' }, volume.inner)
-    await using story = await openPinged({ DATABASE_URL: server.signalbox, DATABASE_TIMEOUT_MS: '5000' })
-    const { ledger, ping, product } = story
+    await using scenario = await openPinged({ DATABASE_URL: server.signalbox, DATABASE_TIMEOUT_MS: '5000' })
+    const { ledger, ping, product } = scenario
     await ping(40)
     volume.fill()
     // The next write needs a new WAL file, for which no space is left: the server stops.
@@ -113,8 +113,8 @@ test.serial(
   async (t) => {
     await using volume = await smallVolume(120, 'rabbitmq')
     await using broker = await startRabbit(['disk_free_limit.absolute = 20MB'], undefined, [], volume.inner)
-    await using story = await openPinged({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000' })
-    const { ledger, ping, product } = story
+    await using scenario = await openPinged({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000' })
+    const { ledger, ping, product } = scenario
     await eventually('pings to be taken', async () => {
       await ping(8)
       return ledger.count('accepted') >= 40

@@ -15,7 +15,7 @@ const SEED = 20261127
 const run = { a: randomUUID(), b: randomUUID() }
 
 /** Events, one second apart: two runs, one inside the other, and other signals of a job. */
-const story: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
+const signals: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
   { kind: 'success', rid: null },
   { kind: 'start', rid: run.a },
   { kind: 'log', rid: run.a },
@@ -36,14 +36,14 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   const begunAt = nowMicros() - microsOfSeconds(60)
   // The first check gets the events in order, each of the others in a different order.
   const orders = checks.map((_, index) =>
-    index === 0 ? story.map((_signal, step) => step) : shuffled(story.length, index),
+    index === 0 ? signals.map((_signal, step) => step) : shuffled(signals.length, index),
   )
 
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  for (let turn = 0; turn < story.length; turn++) {
+  for (let turn = 0; turn < signals.length; turn++) {
     const pings = checks.map(({ id }, index): AcceptedPing => {
       const step = orders[index]?.[turn] ?? 0
-      const { kind, rid } = story[step] ?? { kind: 'log', rid: null }
+      const { kind, rid } = signals[step] ?? { kind: 'log', rid: null }
       const receivedAt = begunAt + microsOfSeconds(step)
       const rest = { exitStatus: null, scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
       return { checkId: id, kind, rid, receivedAt, ...rest }
@@ -66,7 +66,7 @@ test.serial('F09: pings that are applied in any order end in the same state', as
     lastDuration: row.last_duration_us,
     alertAfter: row.alert_after,
   }))
-  t.like(ordered, { status: 'up', pings: story.length, lastStart: null })
+  t.like(ordered, { status: 'up', pings: signals.length, lastStart: null })
   t.is(Number(ordered?.lastDuration), microsOfSeconds(1))
   for (const [index, state] of others.entries()) {
     t.deepEqual(state, ordered, `sent in the order ${orders[index + 1]?.join(' ')}`)

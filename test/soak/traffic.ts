@@ -25,7 +25,7 @@ export interface Traffic extends AsyncDisposable {
   total: Ledger
   /** pings so far that a listener accepted */
   accepted(listener: number): number
-  /** Sends one ping of a story until a listener accepts it, as clients that matter do. @param suffix such as `/fail` */
+  /** Repeats a ping of a scenario until a listener accepts it. @param suffix for example `/fail` */
   untilAccepted(check: string, suffix?: string): Promise<void>
   /** Begins a new window. @returns the ended window; pending requests belong to the next */
   take(): TrafficWindow

@@ -52,7 +52,7 @@ export type OwnRabbit = AsyncDisposable & {
   stop(): Promise<void>
   /**
    * The node writes down which quorum queues it has some seconds late, and one that is killed sooner never elects a
-   * leader for them again. Stories are about nodes that have run for a while: this brings that file up to date.
+   * leader for them again. Tests expect nodes that have run for a while, so this brings that file up to date.
    */
   settle(): Promise<void>
   /** `kill -9` of the node, once settled. */

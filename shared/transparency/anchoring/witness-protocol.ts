@@ -16,16 +16,16 @@ import { parseProofLines } from './tlog-proof.ts'
 
 /** The body of `POST <witness>/add-checkpoint` (C2SP tlog-witness). */
 export interface AddCheckpoint {
-  /** 0 without a cosigned checkpoint. */
+  /** size of the last checkpoint that the witness cosigned; 0 if it has cosigned none */
   readonly oldSize: number
-  /** Consistency proof from `oldSize`; empty when it is 0. */
+  /** consistency proof from `oldSize`; empty if that is 0 */
   readonly proof: readonly Uint8Array[]
   readonly note: string
 }
 
 export type WitnessedTree = Pick<Checkpoint, 'size' | 'root'>
 
-/** The witness cosigns only after the new tree was stored durably. */
+/** For `cosign` the caller stores the new tree durably before it sends its cosignature of `text`. */
 export type WitnessDecision =
   | { readonly outcome: 'cosign'; readonly checkpoint: Checkpoint; readonly text: string }
   | { readonly outcome: 'conflict'; readonly status: 409; readonly size: number; readonly reason: string }
@@ -37,7 +37,7 @@ export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): st
   return `old ${oldSize}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`
 }
 
-/** The body is attacker-controlled. @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE */
+/** Parses an untrusted body. @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE */
 export function parseAddCheckpoint(body: string): AddCheckpoint {
   if (body.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the request is too large')
   const end = body.indexOf('\n\n')
@@ -49,7 +49,11 @@ export function parseAddCheckpoint(body: string): AddCheckpoint {
   return { oldSize, proof, note: body.slice(end + 2) }
 }
 
-/** The caller locks the log's record from before `latest` is read until the new tree is stored. */
+/**
+ * Decides if a witness cosigns the checkpoint in a request. The caller locks its record of the log from before this call
+ * until the new tree is stored.
+ * @param latest returns the tree that was cosigned last
+ */
 export function decideCosigning(
   body: string,
   logKeys: (origin: string) => readonly NoteKey[],
@@ -70,26 +74,31 @@ export function decideCosigning(
   if (keys.length === 0) return refuse(404, 'this witness does not follow this log')
   if (!isSignedBy(note, keys)) return refuse(403, 'no trusted key of this log signed the checkpoint')
   if (request.oldSize > checkpoint.size) return refuse(400, 'the old size is larger than the checkpoint')
-  const known = latest(checkpoint.origin) ?? { size: 0, root: EMPTY_ROOT }
-  if (request.oldSize !== known.size) return conflict(known.size, 'the old size differs from the last cosigned size')
-  if (known.size === checkpoint.size && !equalBytes(known.root, checkpoint.root))
+  const cosigned = latest(checkpoint.origin) ?? { size: 0, root: EMPTY_ROOT }
+  if (request.oldSize !== cosigned.size)
+    return conflict(cosigned.size, 'the old size differs from the last cosigned size')
+  if (cosigned.size === checkpoint.size && !equalBytes(cosigned.root, checkpoint.root))
     return refuse(422, 'another root was cosigned for this size')
-  // A proof from size 0 must be empty.
-  const consistent =
-    known.size === 0 && checkpoint.size > 0
+  // Every tree extends the empty tree, so the proof from size 0 must be empty.
+  const isConsistent =
+    cosigned.size === 0 && checkpoint.size > 0
       ? request.proof.length === 0
-      : verifyConsistency(known.size, checkpoint.size, known.root, checkpoint.root, request.proof)
-  if (!consistent) return refuse(422, 'the consistency proof does not verify')
+      : verifyConsistency(cosigned.size, checkpoint.size, cosigned.root, checkpoint.root, request.proof)
+  if (!isConsistent) return refuse(422, 'the consistency proof does not verify')
   return { outcome: 'cosign', checkpoint, text: note.text }
 }
 
-/** Only lines of trusted keys. @throws AnchoringError, COSIGNATURE_MISSING */
+/**
+ * Verifies a witness's response to `text`. Lines of other keys are ignored.
+ * @returns the lines of trusted keys as received
+ * @throws AnchoringError if a line is malformed or does not verify; COSIGNATURE_MISSING without a line of a trusted key
+ */
 export function acceptCosignatures(
-  answer: string,
+  response: string,
   text: string,
   witnessKeys: readonly NoteKey[],
 ): { lines: string; cosignatures: VerifiedSignature[] } {
-  const trusted = parseSignatureLines(answer).filter((line) =>
+  const trusted = parseSignatureLines(response).filter((line) =>
     witnessKeys.some((key) => key.name === line.name && equalBytes(key.id, line.id)),
   )
   const cosignatures = verifySignatures(text, trusted, witnessKeys)

@@ -19,9 +19,9 @@ const EDITS = [
 
 test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
   const { db, ids } = await openChecks(t, 2 * SCENARIOS)
-  for (let story = 0; story < SCENARIOS; story++) {
-    const random = randomOf(SEED, story)
-    const [known = 0, read = 0] = ids.slice(2 * story)
+  for (let scenario = 0; scenario < SCENARIOS; scenario++) {
+    const random = randomOf(SEED, scenario)
+    const [known = 0, read = 0] = ids.slice(2 * scenario)
     const applier = openApplier(db)
     const [send, sendToRead] = [openStream(), openStream()]
     let at = nowMicros() - HOUR
@@ -40,9 +40,9 @@ test('by whichever way, checks, logs and flips are what they are when every chec
       await applier.apply(send(...pings(known)))
       await openApplier(db).apply(sendToRead(...pings(read)))
       const [one, two] = await db('checks').whereIn('id', [known, read]).orderBy('id')
-      t.deepEqual(withoutNames(one), withoutNames(two), `story ${story}`)
+      t.deepEqual(withoutNames(one), withoutNames(two), `scenario ${scenario}`)
     }
-    t.deepEqual(await allOf(db, known), await allOf(db, read), `story ${story}`)
+    t.deepEqual(await allOf(db, known), await allOf(db, read), `scenario ${scenario}`)
   }
 })
 

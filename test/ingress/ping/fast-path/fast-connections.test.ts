@@ -117,7 +117,7 @@ test.serial('every other request, first or later, is answered as by Node alone',
   const api = 'GET /api/v3/checks/ HTTP/1.1\r\nHost: a\r\n\r\n'
   const body = ping(['Content-Length: 5']).concat('hello')
   const chunked = ping(['Transfer-Encoding: chunked'], `POST /ping/${uuid} HTTP/1.1`).concat('5\r\nhello\r\n0\r\n\r\n')
-  const stories: [pieces: string[], answers: number][] = [
+  const exchanges: [pieces: string[], answers: number][] = [
     [[api], 1],
     [[ping(), api], 2],
     [[ping() + ping()], 2],
@@ -137,7 +137,7 @@ test.serial('every other request, first or later, is answered as by Node alone',
     [[ping(), ping(['Content-Length: 1', 'Transfer-Encoding: chunked']).concat('0\r\n\r\n')], 2],
     [[ping(), `GET /ping/${uuid} HTTP/1.1\r\nHost: a\r\nAccept: ${'x'.repeat(9_000)}\r\n\r\n`], 2],
   ]
-  for (const [pieces, answers] of stories) {
+  for (const [pieces, answers] of exchanges) {
     const [own, node] = await bothReply(pieces, answers)
     t.is(own, node, JSON.stringify(pieces).slice(0, 300))
   }

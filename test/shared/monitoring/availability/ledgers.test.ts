@@ -9,7 +9,7 @@ import { at, DAY0, gap, gapsOf, HOUR, MIN, proof, S, sweepOn } from './ledger-sc
 const SCENARIOS = effort(8_000, 20_000)
 
 /** A random ledger of gaps, a check, and the pings of its client. */
-function story(seed: number) {
+function createScenario(seed: number) {
   const random = fractionsOf(seed)
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
   const timeoutSeconds = [60, 300, 3600, 21_600][between(0, 3)] ?? 60
@@ -37,7 +37,7 @@ const isUnavailableAt = (gaps: readonly { from: number; until: number }[], insta
 
 test('property 4: no random ledger takes a live check down because of a gap', (t) => {
   for (let seed = 1; seed <= SCENARIOS; seed++) {
-    const { random, start, gaps, last } = story(seed)
+    const { random, start, gaps, last } = createScenario(seed)
     const end = last + 8 * HOUR
     // A live client pings inside E, 30 s or more before D, and tries again for 30 s.
     const pings: number[] = []
@@ -62,7 +62,7 @@ test('property 4: no random ledger takes a live check down because of a gap', (t
 
 test('property 4: each random ledger takes a dead check down at most one period and grace after the last gap', (t) => {
   for (let seed = 1; seed <= SCENARIOS; seed++) {
-    const { start, gaps, last } = story(seed)
+    const { start, gaps, last } = createScenario(seed)
     const notified = sweepOn(start, { gaps: gaps.map(({ from, until }) => gap(from, until)), until: last + 400 * HOUR })
     const latest = goingDownAt({ ...start, deadlineExtendedAt: last }, nextOccurrence) ?? 0
     if (notified.flip === null || notified.flip > Math.max(latest, last)) t.fail(`seed ${seed}: B3`)

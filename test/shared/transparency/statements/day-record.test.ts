@@ -14,8 +14,8 @@ const day = spanOfDate(date)
 test('the sums of a day record equal the uptime of the API', (t) => {
   const second = 1_000_000
   const statuses: readonly StoredStatus[] = ['up', 'down', 'paused', 'new']
-  for (let story = 0; story < 2_000; story++) {
-    const random = randomOf(9, story)
+  for (let scenario = 0; scenario < 2_000; scenario++) {
+    const random = randomOf(9, scenario)
     const below = (limit: number) => random.int(limit)
     const span = () => {
       const from = day.from + (below(88_000) - 3_600) * second
@@ -41,7 +41,7 @@ test('the sums of a day record equal the uptime of the API', (t) => {
       sums.unknown !== uptime.unknown ||
       record.up !== uptime.up
     )
-      return t.fail(`story ${story}: ${JSON.stringify({ sums, uptime, record })}`)
+      return t.fail(`scenario ${scenario}: ${JSON.stringify({ sums, uptime, record })}`)
   }
   t.pass()
 })
