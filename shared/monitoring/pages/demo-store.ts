@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
+import { microsOfSeconds } from '../../time.ts'
 import { DEMO_CHECKS, DEMO_DAYS, type DemoCheck, type DemoFlip, type DemoRun, demoHistory } from './demo-checks.ts'
 import { insertDemoIncidents } from './demo-incidents-store.ts'
 
@@ -89,7 +90,7 @@ async function insertCheck(tx: Knex, projectId: number, check: DemoCheck, runs: 
       slug,
       tags,
       runs.length * 2,
-      last ? last.seconds * 1_000_000 : null,
+      last ? microsOfSeconds(last.seconds) : null,
       DEMO_DAYS,
       status,
       period,

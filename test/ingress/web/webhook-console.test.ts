@@ -29,7 +29,7 @@ async function create(url: string): Promise<string> {
   return answer.headers.location ?? ''
 }
 
-test('the side navigation of the console is shown only inside it', async (t) => {
+test('the sidebar has the areas of the console on every page, and opens them inside it', async (t) => {
   const links = async (path: string) => {
     const { text } = await owner.get(path)
     return [...text.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?>/g)]
@@ -55,7 +55,14 @@ test('the side navigation of the console is shown only inside it', async (t) => 
     t.deepEqual(current('true'), [`${base}/${area}`], 'of the two environments one is open')
     t.is(found.filter(({ href }) => href === `${base}/identity`).length, 1, 'there is no second row of them')
   }
-  t.deepEqual(await links('/projects'), [{ href: `${sandbox}/packs`, now: undefined }])
+  const outside = await links('/projects')
+  t.deepEqual(
+    outside.map(({ href }) => href),
+    areas.split(' ').map((one) => `${sandbox}/${one}`),
+  )
+  const isOpen = async (path: string) =>
+    /<details open[^>]*class="nav-section"|<details class="nav-section" open/.test((await owner.get(path)).text)
+  t.deepEqual([await isOpen('/projects'), await isOpen(`${sandbox}/packs`)], [false, true])
 })
 
 test('an endpoint is created, tried, changed, switched off and on, given a new secret and deleted, each noted', async (t) => {

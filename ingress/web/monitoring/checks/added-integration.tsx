@@ -12,7 +12,7 @@ import { field } from '../../shell/context.ts'
 import { whyNot } from '../integrations/catalogue.ts'
 import { fieldErrors, labelOfKind } from '../integrations/labels.ts'
 
-/** Kinds that need one value. All others have a form of their own. */
+/** Kinds that need one value; others have a separate form. */
 const OPTION_OF_KIND = {
   email: 'value',
   slack: 'url',

@@ -12,7 +12,7 @@ import { setFlash } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** Keys of a project on a page of their own, with the configuration that needs one. */
+/** Keys of a project, with the configuration that needs one. */
 export function keyPages(pages: Pages): void {
   pages.get('/projects/:project/keys', showKeys)
   pages.post('/projects/:project/keys', create)
