@@ -146,7 +146,7 @@ test('rules are pure: no rule imports a database, a broker, the network or the d
 
 test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
   const foreign =
-    /^ingress\/(oauth\/|oid4vp\/|mcp\/|api-monitoring\/(badge-images|callbacks|metrics|status)\.ts|api-risk\/colending\/lms-events\.ts)/
+    /^ingress\/(oauth\/|oid4vp\/|mcp\/|api-monitoring\/(badge-images|calendar|callbacks|metrics|status)\.ts|api-risk\/colending\/lms-events\.ts)/
   const wrong = sourcesBelow('ingress')
     .filter((file) => file !== 'ingress/route.ts' && !/-route\.ts$/.test(file) && !foreign.test(file))
     .filter((file) => readFileSync(join(root, file), 'utf8').includes('defineRoute('))

@@ -2,6 +2,8 @@ import type { Request, Response } from 'express'
 import { ForbiddenError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { listSchedules } from '#shared/monitoring/on-call/schedule-store.ts'
+import { loadOnCallFacts } from '#shared/monitoring/operations/record-shifts.ts'
 import { API_KEY_LENGTH } from '#shared/monitoring/projects/api-key.ts'
 import { runHistograms } from '#shared/monitoring/rules/run-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
@@ -14,6 +16,7 @@ import { limitRate } from '../middleware/rate-limit.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { sendPieces, textPieces } from '../text-pieces.ts'
 import { setLag } from './monitoring-route.ts'
+import { onCallLines } from './on-call-lines.ts'
 import { prometheusLines, runLines } from './prometheus.ts'
 import { uuidParam } from './schemas.ts'
 
@@ -76,8 +79,14 @@ async function answerMetrics(key: string, request: Request, response: Response, 
   const measured = await mapYielding(checks, (check) => ({ check, status: shownStatus(check, now, nextOccurrence) }))
   const withRuns = queryOf(request).get('runs') === '1'
   const histograms = withRuns ? await runHistograms(deps.db, found.project.id) : []
-  const lines = withRuns ? joined(prometheusLines(measured), runLines(histograms)) : prometheusLines(measured)
-  await sendPieces(response, 'text/plain; version=0.0.4; charset=utf-8', await textPieces(lines))
+  const parts = [prometheusLines(measured)]
+  if (withRuns) parts.push(runLines(histograms))
+  if (queryOf(request).get('on_call') === '1') {
+    const schedules = await listSchedules(deps.db, found.project)
+    const own = schedules.filter(({ projectId }) => projectId === found.project.id)
+    parts.push(onCallLines(await loadOnCallFacts(deps.db, own, now), now))
+  }
+  await sendPieces(response, 'text/plain; version=0.0.4; charset=utf-8', await textPieces(joined(...parts)))
 }
 
 function* joined(...parts: Iterable<string>[]): Generator<string> {

@@ -51,7 +51,7 @@ export function* runLines(histograms: readonly RunHistogram[]): Generator<string
   for (const check of histograms) yield `${missed}{${labels({ check })}} ${check.missed}\n`
 }
 
-function head(name: string, help: string, type = 'gauge'): string {
+export function head(name: string, help: string, type = 'gauge'): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 }
 
@@ -60,6 +60,6 @@ function labels({ check }: { check: Pick<Check, 'name' | 'tags' | 'uuid'> }): st
   return `name="${escapeLabel(check.name)}", tags="${escapeLabel(tags)}", unique_key="${uniqueKey(check.uuid)}"`
 }
 
-function escapeLabel(text: string): string {
+export function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

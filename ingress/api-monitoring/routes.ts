@@ -2,6 +2,8 @@ import { Router } from 'express'
 import type { Route } from '../route.ts'
 import { badgeImageRoutes } from './badge-images.ts'
 import { badgeRoutes } from './badges.ts'
+import { calendarRoutes } from './calendar.ts'
+import { feedRoutes } from './calendar-feeds.ts'
 import { callbackRoutes } from './callbacks.ts'
 import { checkReadRoutes } from './check-reads.ts'
 import { checkWriteRoutes } from './check-writes.ts'
@@ -12,11 +14,14 @@ import { importFromRoutes } from './import-from.ts'
 import { incidentRoutes } from './incidents.ts'
 import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
+import { onCallRoutes } from './on-call.ts'
 import { type ApiVersion, monitoringDialect } from './operation.ts'
+import { overrideRoutes } from './overrides.ts'
 import { pingRoutes } from './pings.ts'
 import { policyRoutes } from './policies.ts'
 import { provisioningRoutes } from './provisioning.ts'
 import { runRoutes } from './runs.ts'
+import { scheduleRoutes } from './schedules.ts'
 import { simulationRoutes } from './simulations.ts'
 import { sourceRoutes } from './sources.ts'
 import { integrationListRoutes, statusRoute } from './status.ts'
@@ -32,6 +37,10 @@ export const monitoringRoutes: readonly Route[] = [
   ...importFromRoutes,
   ...policyRoutes,
   ...windowRoutes,
+  ...onCallRoutes,
+  ...scheduleRoutes,
+  ...overrideRoutes,
+  ...feedRoutes,
   ...incidentRoutes,
   ...runRoutes,
   ...sourceRoutes,
@@ -48,6 +57,7 @@ export const monitoringRoutes: readonly Route[] = [
 /** Routes without CORS: the status for monitors, the metrics for Prometheus, and callbacks of providers. */
 export const publicRoutes: readonly Route[] = [
   ...metricsRoutes,
+  ...calendarRoutes,
   ...callbackRoutes,
   ...([3, 2, 1] as const).flatMap((version) => named(version, [statusRoute(version)])),
 ]

@@ -20,6 +20,7 @@ import {
   dueReports,
   unsentMessages,
 } from './sweeps/due-messages.ts'
+import { dueShifts } from './sweeps/due-shifts.ts'
 import { financingEpochs, lapsedRegistrations } from './sweeps/financing.ts'
 import { identity } from './sweeps/identity.ts'
 import { openRuns } from './sweeps/open-runs.ts'
@@ -72,6 +73,7 @@ export const sweeper: Worker = {
       statements,
       unknownChecks,
       openRuns,
+      dueShifts,
       unknownNotices,
       dueReports,
       abandonedImports,

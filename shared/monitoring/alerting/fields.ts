@@ -1,4 +1,5 @@
 import { ValidationError } from '../../errors.ts'
+import { type Micros, microsOfDate } from '../../time.ts'
 import { type JsonObject, type JsonValue, NonIntegerNumber } from '../checks/json-body.ts'
 import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
@@ -46,6 +47,14 @@ export function mustBeOneOf(choices: readonly string[]): string {
 }
 
 export const MUST_BE_INSTANT = 'must be a time such as 2026-05-01T09:30:00+00:00'
+const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
+
+export function readInstant(value: JsonValue | undefined, path: string): Micros {
+  const text = readText(value, path, { max: 40 })
+  const date = new Date(INSTANT.test(text) ? text : Number.NaN)
+  if (Number.isNaN(date.getTime())) throw invalid(path, MUST_BE_INSTANT)
+  return microsOfDate(date)
+}
 
 export function readNumber(value: JsonValue | undefined, path: string, range: Range): number {
   if (!isPresent(value)) throw invalid(path, 'is required')
@@ -104,7 +113,7 @@ export function readRecurring(value: JsonValue | undefined, path: string): Recur
   return { every, for: seconds, tz }
 }
 
-function readZone(value: JsonValue | undefined, path: string): string {
+export function readZone(value: JsonValue | undefined, path: string): string {
   const zone = resolveTimeZone(readText(value, path, { max: Number.POSITIVE_INFINITY }))
   if (zone === null) throw invalid(path, 'is not a valid timezone')
   return zone

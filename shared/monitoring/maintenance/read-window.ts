@@ -1,9 +1,9 @@
-import { type Micros, microsOfDate, microsOfSeconds, toSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import {
   invalid,
   isPresent,
-  MUST_BE_INSTANT,
   readChoice,
+  readInstant,
   readList,
   readNumber,
   readText,
@@ -21,7 +21,6 @@ type Recurring = Extract<Window['time'], { every: string }>
 const MEMBERS = ['name', 'match', 'checks', 'starts', 'ends', 'every', 'for', 'tz', 'uptime', 'shown', 'api_key']
 const LENGTH = { min: 60, max: 2_592_000, unit: 'seconds' } as const
 const MAX_CHECKS = 500
-const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 
 /**
  * Null resets a member to its default (docs/spec/alerting.md#maintenance-windows). @throws ValidationError for the
@@ -89,11 +88,4 @@ function readOnce(body: JsonObject, current: SingleWindow | null, now: Micros): 
     throw invalid('ends', `must be ${LENGTH.min} to ${LENGTH.max} seconds after starts`)
   }
   return { starts, ends }
-}
-
-function readInstant(value: JsonValue | undefined, path: string): Micros {
-  const text = readText(value, path, { max: 40 })
-  const date = new Date(INSTANT.test(text) ? text : Number.NaN)
-  if (Number.isNaN(date.getTime())) throw invalid(path, MUST_BE_INSTANT)
-  return microsOfDate(date)
 }

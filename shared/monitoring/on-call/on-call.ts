@@ -25,7 +25,7 @@ const DAY: Micros = microsOfSeconds(DAY_SECONDS)
 /** The maximum distance of `nextChange`. */
 export const HORIZON: Micros = 400 * DAY
 
-/** See docs/spec/alerting.md#on-call. */
+/** See docs/on-call.md#rules. */
 export function onCallAt(facts: OnCallFacts, at: Micros): OnCall {
   const [{ person, source } = { person: null, source: 'none' as const }] = onCallSpans(facts, at, at + 1)
   return { person, source }

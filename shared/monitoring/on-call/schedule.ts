@@ -32,7 +32,7 @@ export interface Layer {
   hours: readonly Hours[]
 }
 
-/** The members that decide who is on call (docs/spec/alerting.md#on-call). */
+/** The members that decide who is on call (docs/on-call.md#rules). */
 export interface Rota {
   tz: string
   /** dates `YYYY-MM-DD` */

@@ -185,6 +185,10 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
     incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
       'state',
     ]),
+    schedulesUncovered: gauge(
+      'signalbox_schedules_uncovered',
+      'On-call schedules without a person now; counted every 30 seconds.',
+    ),
     openRuns: gauge('signalbox_open_runs', 'Runs of watched checks that have not ended; counted every minute.'),
     statementAge: gauge('signalbox_statement_age_seconds', 'For how long the oldest day has waited to be stated.'),
     alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),

@@ -209,11 +209,14 @@ export async function disownFactor(digests: readonly Buffer[], { db, secrets, ad
   })
 }
 
+/** Rewrites the address of a person in tables of other areas. */
+type Rename = (tx: Knex, userId: number, before: string, after: string) => Promise<void>
+
 /** Ends all sessions, removes factors added since, and returns a token for a new password. @throws NotFoundError */
 export async function restoreAddress(
   link: OneTimeLink,
   user: User,
-  { db, secrets, address }: Recovery,
+  { db, secrets, address, renamePerson }: Recovery & { renamePerson: Rename },
 ): Promise<string> {
   return await transaction(db, async (tx) => {
     if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was already used.')
@@ -221,6 +224,7 @@ export async function restoreAddress(
     if (!(await updateEmail(tx, user.id, link.email))) {
       throw new NotFoundError('Another account has this address now. Ask the operator of this installation.')
     }
+    await renamePerson(tx, user.id, user.email, link.email)
     await recoverAccountNote(tx, user, 'address.restored', link.email, address)
     return await endAccess(tx, user.id, { secrets, since: link.createdAt })
   })

@@ -5,7 +5,9 @@ import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { deleteCheck } from '#shared/monitoring/checks/store.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
+import { createScheduleFeed } from '#shared/monitoring/operations/calendar-feeds.ts'
 import { keepPlan } from '#shared/monitoring/operations/move-in-plans.ts'
+import { addOverride, createSchedule } from '#shared/monitoring/operations/schedules.ts'
 import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/api-monitoring/routes.ts'
@@ -47,7 +49,26 @@ async function someProject() {
   })
   const imported: Imported = { source: 'cronitor', checks: [], integrations: [], notTaken: [], toDo: [] }
   const plan = await keepPlan(app.deps.db, { project: project.project, imported }, app.deps)
-  return { ...project, check, integration, policy, incident, plan, window: await someWindow(project) }
+  const onCall = await someSchedule(project)
+  return { ...project, check, integration, policy, incident, plan, ...onCall, window: await someWindow(project) }
+}
+
+async function someSchedule({ project }: TestProject) {
+  const actor = { kind: 'operator', name: 'test' } as const
+  const body = <T extends object>(fields: T) => Object.assign(Object.create(null), fields)
+  const layer = { people: ['theirs@example.org'], start: '2026-01-05T09:00', rotation: { unit: 'week' } }
+  const { db, now } = app.deps
+  const input = { project, now: now() }
+  const { uuid } = await createSchedule(db, actor, { ...input, body: body({ name: 'theirs', layers: [layer] }) })
+  const override = await addOverride(db, actor, {
+    ...input,
+    uuid,
+    by: '',
+    body: body({ person: 'theirs@example.org', end: '2099-01-01T00:00:00Z', start: '2098-12-31T00:00:00Z' }),
+  })
+  const { secrets } = app.deps
+  const { feed } = await createScheduleFeed(db, actor, { project, uuid, name: 'theirs', by: '', secrets })
+  return { schedule: uuid, override: override.uuid, feed: feed.uuid }
 }
 
 /** Made as its owner would: a body that its rules take. */
@@ -77,6 +98,9 @@ function pathOf(route: Route, owned: Owned): string {
     window: owned.window,
     plan: owned.plan,
     incident: owned.incident,
+    schedule: owned.schedule,
+    override: owned.override,
+    feed: owned.feed,
   }
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 }
@@ -109,7 +133,10 @@ async function stored({ project }: TestProject): Promise<string> {
   const windows = await query(app.deps.db, 'SELECT * FROM maintenance_windows WHERE project_id = ? ORDER BY id', [
     project.id,
   ])
-  return JSON.stringify([checks, integrations, sent, policies, incidents, rules, windows])
+  const ofSchedules = 'schedule_id IN (SELECT id FROM schedules WHERE project_id = ?) ORDER BY id'
+  const schedules = await query(app.deps.db, 'SELECT * FROM schedules WHERE project_id = ? ORDER BY id', [project.id])
+  const overrides = await query(app.deps.db, `SELECT * FROM overrides WHERE ${ofSchedules}`, [project.id])
+  return JSON.stringify([checks, integrations, sent, policies, incidents, rules, windows, schedules, overrides])
 }
 
 test('B01: the matrix covers every operation that names something', (t) => {

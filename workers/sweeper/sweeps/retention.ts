@@ -7,6 +7,7 @@ import { pruneCodes } from '#shared/monitoring/contacts/code-store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneWindows } from '#shared/monitoring/maintenance/window-store.ts'
 import { pruneImportPlans } from '#shared/monitoring/move-in/store.ts'
+import { pruneShifts } from '#shared/monitoring/on-call/shift-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
@@ -34,6 +35,7 @@ const INCIDENT_DAYS = 400
 const STATEMENT_DAYS = 400
 /** after its end */
 const PAST_WINDOW_DAYS = 90
+const SHIFT_DAYS = 800
 
 /** Keeps flips for the current month and the two before it. Pings overwrite each other, so need no sweep. */
 export const retention: Sweep = {
@@ -57,6 +59,7 @@ export const retention: Sweep = {
     await pruneWindows(db, PAST_WINDOW_DAYS)
     await pruneImportPlans(db)
     await pruneCodes(db)
+    await untilEmpty(() => pruneShifts(db, SHIFT_DAYS, PAGE))
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => forgetMailboxes(db, PAGE))

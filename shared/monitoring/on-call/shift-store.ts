@@ -1,0 +1,77 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { Source } from './on-call.ts'
+import type { Recording } from './record.ts'
+
+export interface RecordedShift {
+  scheduleId: number
+  person: string
+  source: Source
+  from: Micros
+  /** null: the person is on call now */
+  until: Micros | null
+}
+
+const COLUMNS = columns<RecordedShift>()(`
+  schedule_id, person, source, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until`)
+
+/** Lists the shifts that overlap the time, in order. */
+export async function recordedShifts(
+  db: Knex,
+  scheduleIds: readonly number[],
+  from: Micros,
+  until: Micros,
+): Promise<RecordedShift[]> {
+  const at = timestampOf('?::bigint')
+  return await query(
+    db,
+    typed`SELECT ${COLUMNS} FROM shifts
+     WHERE schedule_id = ANY(?::bigint[]) AND from_at < ${at} AND (until_at IS NULL OR until_at > ${at}) ORDER BY from_at`,
+    [scheduleIds, until, from],
+  )
+}
+
+export async function openShift(db: Knex, scheduleId: number): Promise<RecordedShift | null> {
+  const sql = typed`SELECT ${COLUMNS} FROM shifts WHERE schedule_id = ? AND until_at IS NULL`
+  const [row] = await query(db, sql, [scheduleId])
+  return row ?? null
+}
+
+/** The caller has locked the schedule. A shift that ends where it began is deleted. */
+export async function saveRecording(tx: Knex, scheduleId: number, { close, add }: Recording): Promise<void> {
+  const at = timestampOf('?::bigint')
+  if (close !== null) {
+    const open = 'schedule_id = ? AND until_at IS NULL'
+    await execute(tx, `DELETE FROM shifts WHERE ${open} AND from_at >= ${at}`, [scheduleId, close])
+    await execute(tx, `UPDATE shifts SET until_at = ${at} WHERE ${open}`, [close, scheduleId])
+  }
+  for (const { person, source, from, until } of add) {
+    await execute(
+      tx,
+      `INSERT INTO shifts (schedule_id, person, source, from_at, until_at) VALUES (?, ?, ?, ${at}, ${at})`,
+      [scheduleId, person, source, from, until],
+    )
+  }
+}
+
+/** Returns the number of deleted rows. */
+export async function pruneShifts(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM shifts WHERE id IN
+       (SELECT id FROM shifts WHERE until_at < now() - make_interval(days => ?::int) LIMIT ?)`,
+    [days, limit],
+  )
+}
+
+/** Counts the schedules of all organisations. */
+export async function countUncovered(db: Knex): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM schedules s
+     WHERE NOT EXISTS (SELECT FROM shifts WHERE schedule_id = s.id AND until_at IS NULL)`,
+  )
+  return row?.count ?? 0
+}
