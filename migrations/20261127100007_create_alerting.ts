@@ -63,7 +63,8 @@ export async function up(knex: Knex): Promise<void> {
       flapping boolean NOT NULL DEFAULT false,
       suppression text,
       notified jsonb NOT NULL DEFAULT '[]',
-      skipped_us bigint NOT NULL DEFAULT 0,
+      skips jsonb NOT NULL DEFAULT '[]',
+      is_escalating boolean NOT NULL DEFAULT false,
       first_step integer,
       plan_version bigint NOT NULL DEFAULT 0,
       evaluated_at timestamptz,
@@ -72,6 +73,7 @@ export async function up(knex: Knex): Promise<void> {
       ack_by text,
       ack_via text,
       ack_until timestamptz,
+      is_snoozed boolean NOT NULL DEFAULT false,
       assignee text,
       report text NOT NULL DEFAULT '',
       previous uuid,
@@ -79,7 +81,9 @@ export async function up(knex: Knex): Promise<void> {
     ) WITH (fillfactor = 80);
     COMMENT ON COLUMN incidents.policy_id IS 'policy of the last evaluation; NULL if notified directly or by the implicit policy';
     COMMENT ON COLUMN incidents.notified IS 'number of entries already sent, per step of the plan';
-    COMMENT ON COLUMN incidents.skipped_us IS 'waiting time skipped because no recipient was reached, in microseconds';
+    COMMENT ON COLUMN incidents.skips IS 'waiting time skipped before each step of the plan, in microseconds';
+    COMMENT ON COLUMN incidents.is_escalating IS 'true if a person requested the next step, until the alerter evaluates it';
+    COMMENT ON COLUMN incidents.is_snoozed IS 'true if the end of the acknowledgement notifies again';
     COMMENT ON COLUMN incidents.plan_version IS 'policy version at the last evaluation; a changed policy applies from that moment only';
     CREATE INDEX incidents_acknowledged_idx ON incidents (project_id) WHERE state = 'acknowledged';
     COMMENT ON INDEX incidents_acknowledged_idx IS 'finds the acknowledged incidents of a project for its list of checks';
@@ -107,7 +111,8 @@ export async function up(knex: Knex): Promise<void> {
       actor_name text NOT NULL DEFAULT '',
       via text NOT NULL DEFAULT '',
       text text NOT NULL DEFAULT '',
-      CONSTRAINT incident_events_kind_check CHECK (kind IN ('ack', 'unack', 'assign', 'note', 'report'))
+      until_at timestamptz,
+      CONSTRAINT incident_events_kind_check CHECK (kind IN ('ack', 'unack', 'snooze', 'take', 'assign', 'escalate', 'note', 'report'))
     );
     CREATE INDEX incident_events_incident_idx ON incident_events (incident_id, id);
     COMMENT ON INDEX incident_events_incident_idx IS 'lists the actions on an incident, oldest first';

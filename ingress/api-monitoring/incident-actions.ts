@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { invalid, isPresent, readList, readText, refuseUnknown } from '#shared/monitoring/alerting/fields.ts'
+import {
+  invalid,
+  isPresent,
+  readList,
+  readNumber,
+  readText,
+  refuseUnknown,
+} from '#shared/monitoring/alerting/fields.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { incidentView } from '#shared/monitoring/alerting/incident-view.ts'
@@ -9,9 +16,11 @@ import {
   acknowledgeIncident,
   acknowledgeIncidents,
   assignIncident,
+  escalateIncident,
   type IncidentOfProject,
   noteIncident,
   reportIncident,
+  takeIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
 import { isUuid, UUID_PATTERN } from '#shared/uuid.ts'
@@ -36,6 +45,9 @@ export const common = {
 }
 
 const MAX_BULK = 100
+const MIN_SNOOZE = 300
+const MAX_SNOOZE = 604_800
+const personSchema = z.string().describe("A member's address.")
 const bulkBody = z.object({
   ids: z.array(z.uuid()).min(1).max(MAX_BULK),
   by: z.string().max(100).optional(),
@@ -74,10 +86,22 @@ export const incidentActionRoutes: readonly Route[] = [
   act(
     'ack',
     'Acknowledge an incident',
-    z.object({ by: z.string().max(100).optional(), note: z.string().max(2000).optional() }),
+    z.object({
+      by: z.string().max(100).optional(),
+      note: z.string().max(2000).optional(),
+      for: z
+        .int()
+        .min(MIN_SNOOZE)
+        .max(MAX_SNOOZE)
+        .optional()
+        .describe('Seconds of a snooze, which then notifies again.'),
+    }),
     {
       async run({ own, body, actor, deps }) {
-        return await acknowledgeIncident(deps.db, actor, { ...own, ...readAck(body, ['by', 'note']), via: 'api' }, deps)
+        const { by, note } = readAck(body, ['by', 'note', 'for'])
+        const range = { min: MIN_SNOOZE, max: MAX_SNOOZE, unit: 'seconds' } as const
+        const snooze = isPresent(body.for) ? { for: readNumber(body.for, 'for', range) } : {}
+        return await acknowledgeIncident(deps.db, actor, { ...own, by, note, ...snooze, via: 'api' }, deps)
       },
       conflict: '`incident is resolved`',
     },
@@ -89,18 +113,28 @@ export const incidentActionRoutes: readonly Route[] = [
     },
     conflict: '`incident is resolved` or `incident is not acknowledged`',
   }),
-  act(
-    'assign',
-    'Assign an incident to a member',
-    z.object({ to: z.string().nullable().describe("A member's address.") }),
-    {
-      async run({ own, body, actor, deps }) {
-        const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
-        refuseUnknown(body, '', ['to', 'api_key'])
-        return await assignIncident(deps.db, actor, { ...own, to, via: 'api' })
-      },
+  act('take', 'Acknowledge an incident and assign it to a member', z.object({ person: personSchema }), {
+    async run({ own, body, actor, deps }) {
+      const person = readText(body.person, 'person', { max: 320 })
+      refuseUnknown(body, '', ['person', 'api_key'])
+      return await takeIncident(deps.db, actor, { ...own, person, via: 'api' }, deps)
     },
-  ),
+    conflict: '`incident is resolved`',
+  }),
+  act('escalate', 'Send the next step of the policy at once', z.object({}), {
+    async run({ own, body, actor, deps }) {
+      refuseUnknown(body, '', ['api_key'])
+      return await escalateIncident(deps.db, actor, { ...own, via: 'api' })
+    },
+    conflict: '`incident is resolved` or `no further step`',
+  }),
+  act('assign', 'Assign an incident to a member', z.object({ to: personSchema.nullable() }), {
+    async run({ own, body, actor, deps }) {
+      const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
+      refuseUnknown(body, '', ['to', 'api_key'])
+      return await assignIncident(deps.db, actor, { ...own, to, via: 'api' })
+    },
+  }),
   act('note', 'Add a note', z.object({ text: z.string().min(1).max(2000) }), {
     async run({ own, body, actor, deps }) {
       const text = readText(body.text, 'text', { min: 1, max: 2000 })

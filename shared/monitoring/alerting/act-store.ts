@@ -2,12 +2,15 @@ import type { Knex } from 'knex'
 import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import type { ActedIncident } from './decide-act.ts'
 
 export interface Act {
-  kind: 'ack' | 'unack' | 'assign' | 'note' | 'report'
+  kind: 'ack' | 'unack' | 'snooze' | 'take' | 'assign' | 'escalate' | 'note' | 'report'
   by: string
   via: string
   text: string
+  /** end of a snooze */
+  until?: Micros | null
 }
 
 export async function countActs(tx: Knex, incidentId: string): Promise<number> {
@@ -19,39 +22,42 @@ export async function countActs(tx: Knex, incidentId: string): Promise<number> {
   return row?.count ?? 0
 }
 
-export async function insertAct(tx: Knex, incidentId: string, { kind, by, via, text }: Act): Promise<void> {
-  await execute(
-    tx,
-    'INSERT INTO incident_events (incident_id, kind, actor_name, via, text) VALUES (?::uuid, ?, ?, ?, ?)',
-    [incidentId, kind, by, via, text],
-  )
-}
-
-/** The incident is locked by the caller. It is due at once, so that its plan stops now. */
-export async function acknowledge(
+export async function insertAct(
   tx: Knex,
-  id: string,
-  ack: { at: Micros; by: string; via: string; until: Micros | null },
+  incidentId: string,
+  { kind, by, via, text, until = null }: Act,
 ): Promise<void> {
   await execute(
     tx,
-    `UPDATE incidents SET state = 'acknowledged', ack_at = ${timestampOf('?::bigint')}, ack_by = ?, ack_via = ?,
-       ack_until = ${timestampOf('?::bigint')}, next_at = now() WHERE id = ?::uuid`,
-    [ack.at, ack.by, ack.via, ack.until, id],
+    `INSERT INTO incident_events (incident_id, kind, actor_name, via, text, until_at)
+     VALUES (?::uuid, ?, ?, ?, ?, ${timestampOf('?::bigint')})`,
+    [incidentId, kind, by, via, text, until],
   )
 }
 
-export async function unacknowledge(tx: Knex, id: string): Promise<void> {
+/** The incident is locked by the caller. It is due at once, so that its plan stops or continues now. */
+export async function saveActed(
+  tx: Knex,
+  id: string,
+  { state, ack, assignee, isEscalating }: ActedIncident,
+): Promise<void> {
   await execute(
     tx,
-    `UPDATE incidents SET state = CASE WHEN alert_at IS NULL THEN 'waiting' ELSE 'alerting' END, ack_at = NULL,
-       ack_by = NULL, ack_via = NULL, ack_until = NULL, next_at = now() WHERE id = ?::uuid`,
-    [id],
+    `UPDATE incidents SET state = ?, ack_at = ${timestampOf('?::bigint')}, ack_by = ?, ack_via = ?,
+       ack_until = ${timestampOf('?::bigint')}, is_snoozed = ?, assignee = ?, is_escalating = ?,
+       next_at = CASE WHEN resolved_at IS NULL THEN now() END WHERE id = ?::uuid`,
+    [
+      state,
+      ack?.at ?? null,
+      ack?.by ?? null,
+      ack?.via ?? null,
+      ack?.until ?? null,
+      ack?.isSnooze ?? false,
+      assignee,
+      isEscalating,
+      id,
+    ],
   )
-}
-
-export async function setAssignee(tx: Knex, id: string, assignee: string | null): Promise<void> {
-  await execute(tx, 'UPDATE incidents SET assignee = ? WHERE id = ?::uuid', [assignee, id])
 }
 
 export async function setReport(tx: Knex, id: string, report: string): Promise<void> {

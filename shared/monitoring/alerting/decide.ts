@@ -10,8 +10,9 @@ import {
   SUPPRESSIONS,
   type Suppression,
 } from './incident.ts'
-import { notifiedUpTo } from './plan.ts'
-import { notifyDirectly, recover } from './recovery.ts'
+import { broughtForward, furtherStep, notifiedUpTo, withSkip } from './plan.ts'
+import { isAtLeast, type Plan, stepOffsets } from './policy.ts'
+import { notifyDirectly, recover, remindDirectly } from './recovery.ts'
 import { sendStep } from './send-step.ts'
 import { beginOf, settlesAt, standstill, suppressionAt, suppressionsOf } from './suppressions.ts'
 
@@ -66,7 +67,8 @@ function opened({ newId, check, flip, policy, severity, previous }: Facts, now: 
     flapping: false,
     suppression: null,
     notified: [],
-    skipped: 0,
+    skips: [],
+    isEscalating: false,
     firstStep: null,
     evaluatedAt: null,
     nextAt: null,
@@ -86,9 +88,12 @@ function ended(draft: Incident, { flip }: Facts, now: Micros): Decided {
 }
 
 function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
-  draft.nextAt = null
+  const ackEnd = expireAck(draft, now)
+  draft.nextAt = draft.ack?.until ?? null
   draft.evaluatedAt = now
+  draft.isEscalating = false
   const { flip } = facts
+  if (!flip && ackEnd === 'SNOOZE_ENDED' && facts.check.status === 'down') return remindDirectly(draft, facts, now)
   if (!flip) return { incident: draft, notifications: [], withdrawn: [], decision: null }
   if (flip.to === 'up') {
     Object.assign(draft, {
@@ -109,9 +114,12 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const { policy } = facts
   const suppressions = suppressionsOf(draft, facts, now)
   if (draft.alertAt !== null) draft.alertAt += standstill(draft, suppressions, now)
-  const wasAcknowledged = expireAck(draft, now)
+  const ackEnd = expireAck(draft, now)
   if (policy) adoptPlan(draft, policy, now)
   draft.severity = facts.severity
+  if (policy && ackEnd === 'SNOOZE_ENDED') remind(draft, policy.plan)
+  const escalated = policy && draft.isEscalating ? escalate(draft, policy.plan, now) : null
+  draft.isEscalating = false
 
   const count = countOf(draft, facts, now)
   draft.failures = Math.max(draft.failures, count.have)
@@ -125,15 +133,35 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const active = suppressionAt(suppressionsOf(draft, facts, now), now)
   if (active) return suppressedBy(active, draft, facts, now)
   if (unmet) return suppressed(draft, facts, unmet, now)
-  return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, wasAcknowledged })
+  return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, ackEnd, escalated })
 }
 
-function expireAck(draft: Incident, now: Micros): boolean {
-  const until = draft.ack?.until ?? null
-  if (until === null || until > now) return false
+function expireAck(draft: Incident, now: Micros): 'ACK_EXPIRED' | 'SNOOZE_ENDED' | null {
+  const { ack } = draft
+  if (!ack || ack.until === null || ack.until > now) return null
   draft.ack = null
   draft.state = draft.alertAt === null ? 'waiting' : 'alerting'
-  return true
+  return ack.isSnooze ? 'SNOOZE_ENDED' : 'ACK_EXPIRED'
+}
+
+/** Makes the last entry of the last step that was sent due again, so that a snooze never ends silently. */
+function remind(draft: Incident, plan: Plan): void {
+  const last = draft.notified.findLastIndex((entries, index) => {
+    const step = plan.steps[index]
+    return entries > 0 && step !== undefined && isAtLeast(draft.severity, step.severity)
+  })
+  draft.notified = draft.notified.map((entries, index) => (index === last ? entries - 1 : entries))
+}
+
+/** Brings the next step forward to now. Begins a plan whose conditions are not met. Returns the step. */
+function escalate(draft: Incident, plan: Plan, now: Micros): number | null {
+  const next = furtherStep(plan, draft)
+  if (next === null) return null
+  draft.alertAt ??= now
+  if (draft.state === 'waiting') draft.state = 'alerting'
+  const missing = (stepOffsets(plan)[next] ?? 0) - (now - draft.alertAt) - broughtForward(next, draft)
+  if (missing > 0) draft.skips = withSkip(draft.skips, next, missing)
+  return next
 }
 
 /** Applies a changed policy from now on: steps that are already due count as sent. */

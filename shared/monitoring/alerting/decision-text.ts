@@ -61,6 +61,8 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
       : `it is still down after "${name}" came back.`,
   PARENT_CYCLE: 'its dependencies form a cycle.',
   ACK_EXPIRED: 'its acknowledgement has ended.',
+  SNOOZE_ENDED: 'its snooze has ended.',
+  ESCALATED: ({ step }) => `${step === undefined ? 'the next step' : `step ${Number(step) + 1}`} was requested.`,
   FIRST_STEP_FAILED: 'no notification of the first step was delivered.',
   GAP: 'it was expected while we could not receive pings.',
   REFUSED_PING: 'one of its pings was refused because of an error on our side.',

@@ -88,7 +88,7 @@ export async function assignmentsOf(
 
 const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
   id, incident_id, integration_id, what, check_status AS status, (detail->>'step')::integer AS step, state,
-  attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, error = 'Overtaken' AS isReplaced`)
+  attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, entry, error = 'Overtaken' AS isReplaced`)
 
 /** Oldest first. A notification that a limit suppressed counts as not attempted. */
 export async function lockNotifications(
@@ -108,7 +108,7 @@ const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
   coalesce(n.id, m.bundle_id) AS id, m.incident_id, m.integration_id, 'digest' AS what, b.direction AS status,
   i.first_step AS step, coalesce(n.state, 'pending') AS state,
   CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END AS attempts,
-  coalesce(n.error = 'Overtaken', false) AS isReplaced`)
+  0 AS entry, coalesce(n.error = 'Overtaken', false) AS isReplaced`)
 
 /** A recovery is sent like its outage. A sent digest counts as attempted, unless a limit suppressed it. */
 export async function digestsOf(

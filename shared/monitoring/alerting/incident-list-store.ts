@@ -94,7 +94,7 @@ function conditions(projectId: number, filter: IncidentFilter): { sql: string; v
 }
 
 const PERSON = `(lower(i.assignee) = lower(?) OR lower(i.ack_by) = lower(?) OR EXISTS (
-  SELECT FROM incident_events e WHERE e.incident_id = i.id AND e.kind = 'ack' AND lower(e.actor_name) = lower(?)))`
+  SELECT FROM incident_events e WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze') AND lower(e.actor_name) = lower(?)))`
 
 const LAST_NOTIFICATION_COLUMNS = columns<LastNotification>()(`
   last.incident_id, last.at, coalesce(nullif(g.name, ''), g.kind) AS name, last.state, last.error`)

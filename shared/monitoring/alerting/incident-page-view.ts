@@ -19,8 +19,9 @@ export interface ShownIncident {
   flapping: boolean
   suppression: PendingReason | null
   notified: readonly number[]
-  /** skipped part of the wait after the first step, because its notifications failed */
-  skipped: Micros
+  /** skipped part of the wait before each step */
+  skips: readonly Micros[]
+  isEscalating: boolean
   firstStep: number | null
   policyUuid: string | null
   isDirect: boolean
@@ -29,6 +30,7 @@ export interface ShownIncident {
   ackBy: string | null
   ackVia: string | null
   ackUntil: Micros | null
+  isSnoozed: boolean
   /** seconds; null if acknowledgements do not expire */
   ackTimeout: number | null
   nextAt: Micros | null

@@ -9,15 +9,16 @@ const COLUMNS = columns<IncidentRow>()(`
   i.id, i.check_id, i.project_id, i.state, i.policy_id, i.plan_version, i.is_direct, i.severity,
   ${microsOf('i.down_at')} AS downAt, ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.up_at')} AS upAt,
   ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified,
-  i.skipped_us AS skipped, i.first_step, ${microsOf('i.evaluated_at')} AS evaluatedAt,
+  i.skips, i.is_escalating, i.first_step, ${microsOf('i.evaluated_at')} AS evaluatedAt,
   ${microsOf('i.next_at')} AS nextAt, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via,
-  ${microsOf('i.ack_until')} AS ackUntil, i.previous`)
+  ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.previous`)
 
 interface IncidentRow extends Omit<Incident, 'ack'> {
   ackAt: Micros | null
   ackBy: string | null
   ackVia: string | null
   ackUntil: Micros | null
+  isSnoozed: boolean
 }
 
 /**
@@ -75,24 +76,26 @@ const NEXT_AT = `CASE WHEN state = 'waiting' AND suppression = 'FAILURES' AND NO
 
 const SAVE = `
   INSERT INTO incidents AS i (id, project_id, check_id, state, policy_id, plan_version, is_direct, severity, down_at,
-    alert_at, up_at, resolved_at, resolution, flips, failures, flapping, suppression, notified, skipped_us, first_step, evaluated_at,
-    next_at, ack_at, ack_by, ack_via, ack_until, previous)
+    alert_at, up_at, resolved_at, resolution, flips, failures, flapping, suppression, notified, skips, is_escalating, first_step,
+    evaluated_at, next_at, ack_at, ack_by, ack_via, ack_until, is_snoozed, previous)
   SELECT id, "projectId", "checkId", state, "policyId", "planVersion", "isDirect", severity, ${timestampOf('"downAt"')},
     ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
-    flapping, suppression, notified, skipped, "firstStep", ${timestampOf('"evaluatedAt"')}, ${NEXT_AT},
-    ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, previous
+    flapping, suppression, notified, skips, "isEscalating", "firstStep", ${timestampOf('"evaluatedAt"')}, ${NEXT_AT},
+    ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, "isSnoozed", previous
   FROM json_to_recordset(?::json) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
     "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,
     "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, suppression text, notified jsonb,
-    skipped bigint, "firstStep" integer, "evaluatedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
-    "ackVia" text, "ackUntil" bigint, previous uuid)
+    skips jsonb, "isEscalating" boolean, "firstStep" integer, "evaluatedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
+    "ackVia" text, "ackUntil" bigint, "isSnoozed" boolean, previous uuid)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, policy_id = excluded.policy_id,
     plan_version = excluded.plan_version, is_direct = excluded.is_direct, severity = excluded.severity,
     alert_at = excluded.alert_at, up_at = excluded.up_at, resolved_at = excluded.resolved_at,
     resolution = excluded.resolution, flips = excluded.flips, failures = excluded.failures,
-    flapping = excluded.flapping, suppression = excluded.suppression, notified = excluded.notified, skipped_us = excluded.skipped_us,
+    flapping = excluded.flapping, suppression = excluded.suppression, notified = excluded.notified, skips = excluded.skips,
+    is_escalating = excluded.is_escalating,
     first_step = excluded.first_step, evaluated_at = excluded.evaluated_at, next_at = excluded.next_at,
-    ack_at = excluded.ack_at, ack_by = excluded.ack_by, ack_via = excluded.ack_via, ack_until = excluded.ack_until`
+    ack_at = excluded.ack_at, ack_by = excluded.ack_by, ack_via = excluded.ack_via, ack_until = excluded.ack_until,
+    is_snoozed = excluded.is_snoozed`
 
 function toRow({ ack, ...incident }: Incident): IncidentRow {
   return {
@@ -101,11 +104,13 @@ function toRow({ ack, ...incident }: Incident): IncidentRow {
     ackBy: ack?.by ?? null,
     ackVia: ack?.via ?? null,
     ackUntil: ack?.until ?? null,
+    isSnoozed: ack?.isSnooze ?? false,
   }
 }
 
-function toIncident({ ackAt, ackBy, ackVia, ackUntil, ...row }: IncidentRow): Incident {
-  return { ...row, ack: ackAt === null ? null : { at: ackAt, by: ackBy ?? '', via: ackVia ?? '', until: ackUntil } }
+function toIncident({ ackAt, ackBy, ackVia, ackUntil, isSnoozed, ...row }: IncidentRow): Incident {
+  const ack = { by: ackBy ?? '', via: ackVia ?? '', until: ackUntil, isSnooze: isSnoozed }
+  return { ...row, ack: ackAt === null ? null : { at: ackAt, ...ack } }
 }
 
 /** Seconds since the oldest incident is due; null if none is. */

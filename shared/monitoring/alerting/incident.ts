@@ -32,6 +32,8 @@ export type NotifiedReason =
   | 'PARENT_UP'
   | 'PARENT_CYCLE'
   | 'ACK_EXPIRED'
+  | 'SNOOZE_ENDED'
+  | 'ESCALATED'
   | 'FIRST_STEP_FAILED'
   | 'UNKNOWN_NOTICE'
 export type SkippedReason =
@@ -77,14 +79,25 @@ export interface Incident {
   flapping: boolean
   suppression: PendingReason | null
   notified: readonly number[]
-  /** skipped part of the wait after the first step, because its notifications failed */
-  skipped: Micros
+  /** skipped part of the wait before each step: the first step failed, or a person escalated */
+  skips: readonly Micros[]
+  /** a person requested the next step, and it is not sent yet */
+  isEscalating: boolean
   firstStep: number | null
   evaluatedAt: Micros | null
   /** when it must be evaluated again; null if only an event can change it */
   nextAt: Micros | null
-  ack: { at: Micros; by: string; via: string; until: Micros | null } | null
+  ack: Acknowledgement | null
   previous: string | null
+}
+
+export interface Acknowledgement {
+  at: Micros
+  by: string
+  via: string
+  until: Micros | null
+  /** its end notifies again, also without a further step */
+  isSnooze: boolean
 }
 
 /** An interval in which the incident is suppressed. Past intervals are needed to stop the plan's clock. */
@@ -117,6 +130,8 @@ export interface AlertNotification {
   step: number | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
   attempts: number
+  /** as in NewNotification */
+  entry: number
   /** suppressed because a newer notification replaced it, not because the integration failed */
   isReplaced: boolean
 }
@@ -149,7 +164,10 @@ export interface NewNotification {
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping'
   status: 'up' | 'down'
   flipId: number | null
-  /** offset in the plan in seconds, negated if the step was brought forward; for direct notifications the number of flips */
+  /**
+   * Unique per incident, integration and `what`: the offset in the plan in seconds, negated if the step was brought
+   * forward; for direct notifications the number of flips.
+   */
   entry: number
   detail: NotificationDetail | null
 }

@@ -10,10 +10,7 @@ export interface NextNotification {
   isRepeat: boolean
 }
 
-type NotifiedState = Pick<
-  ShownIncident,
-  'state' | 'alertAt' | 'notified' | 'skipped' | 'firstStep' | 'suppression' | 'severity'
->
+type NotifiedState = Pick<ShownIncident, 'state' | 'alertAt' | 'notified' | 'skips' | 'suppression' | 'severity'>
 
 /**
  * Passes over entries outside the hours of their step, up to MAX_RETRIED per step. Returns null if the plan has not

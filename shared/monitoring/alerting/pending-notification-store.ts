@@ -33,7 +33,7 @@ export async function queueNotifications(tx: Knex, notifications: readonly Pendi
 
 const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
   id, incident_id, integration_id, what, 'down' AS status, (detail->>'step')::integer AS step, 'pending' AS state,
-  0 AS attempts, false AS isReplaced`)
+  0 AS attempts, entry, false AS isReplaced`)
 
 /** Returns them as messages without an attempt. */
 export async function lockPendingNotifications(

@@ -18,14 +18,29 @@ export function entryOffset(step: Step, offset: Micros, index: number): Micros |
 
 export interface Passed {
   passed: Micros
-  /** skipped part of the wait after the first step, because its notifications failed */
-  skipped: Micros
-  firstStep: number | null
+  skips: readonly Micros[]
 }
 
 /** A skipped wait moves later steps, but no repeats of earlier ones. */
-export function broughtForward(step: number, { skipped, firstStep }: Pick<Passed, 'skipped' | 'firstStep'>): Micros {
-  return firstStep !== null && step > firstStep ? skipped : 0
+export function broughtForward(step: number, { skips }: Pick<Passed, 'skips'>): Micros {
+  return skips.slice(0, step + 1).reduce((sum, skip) => sum + skip, 0)
+}
+
+/** Brings a step and all later ones forward by this time. */
+export function withSkip(skips: readonly Micros[], step: number, time: Micros): Micros[] {
+  return Array.from({ length: Math.max(skips.length, step + 1) }, (_, index) => {
+    return (skips[index] ?? 0) + (index === step ? time : 0)
+  })
+}
+
+/** Returns the first step after those that were sent, for this severity; null if there is none. */
+export function furtherStep(
+  plan: Plan,
+  { notified, severity }: { notified: readonly number[]; severity: Severity },
+): number | null {
+  const last = notified.findLastIndex((entries) => entries > 0)
+  const next = plan.steps.findIndex((step, index) => index > last && isAtLeast(severity, step.severity))
+  return next === -1 ? null : next
 }
 
 /** Due entries count as sent when a plan changes. */

@@ -1,4 +1,4 @@
-import type { Micros } from '../../time.ts'
+import { type Micros, toSeconds } from '../../time.ts'
 import type {
   AlertNotification,
   Decided,
@@ -10,6 +10,9 @@ import type {
   NewNotification,
   SkippedReason,
 } from './incident.ts'
+
+/** Entries that a person caused are later than each offset of a plan, which ends after 400 days. */
+export const MANUAL_ENTRIES = 1_000_000_000
 
 export function notifyDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
   const wanted = facts.integrations.filter(
@@ -33,6 +36,32 @@ export function notifyDirectly(incident: Incident | null, facts: Facts, flip: No
   const decision: Decision =
     wanted.length > 0
       ? { outcome: 'notified', reason: 'DIRECT', ...common }
+      : { outcome: 'none', reason: 'NO_INTEGRATIONS', ...common }
+  return { incident, notifications, withdrawn: [], decision }
+}
+
+/** Notifies the check's own integrations again at the end of a snooze. */
+export function remindDirectly(incident: Incident, facts: Facts, now: Micros): Decided {
+  const own = facts.integrations.filter(({ isOwn }) => isOwn)
+  const wanted = own.filter((integration) => refusalOf(integration, 'down') === null)
+  const notifications = wanted.map(
+    ({ id }): NewNotification => ({
+      integrationId: id,
+      what: 'repeat',
+      status: 'down',
+      flipId: null,
+      entry: MANUAL_ENTRIES + Math.floor(toSeconds(now - incident.downAt)),
+      detail: { step: 0, repeat: 1, reason: 'SNOOZE_ENDED', dueAt: now },
+    }),
+  )
+  const notified = wanted.map(
+    ({ uuid }): IntegrationDecision => ({ id: uuid, outcome: 'notified', reason: 'SNOOZE_ENDED' }),
+  )
+  const channels = [...notified, ...own.filter((one) => !wanted.includes(one)).map(skippedOf('down'))]
+  const common = { detail: {}, until: null, channels }
+  const decision: Decision =
+    wanted.length > 0
+      ? { outcome: 'notified', reason: 'SNOOZE_ENDED', ...common }
       : { outcome: 'none', reason: 'NO_INTEGRATIONS', ...common }
   return { incident, notifications, withdrawn: [], decision }
 }

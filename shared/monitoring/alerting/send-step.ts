@@ -10,13 +10,23 @@ import type {
   NotifiedReason,
   PendingReason,
 } from './incident.ts'
-import { broughtForward, goneFrom, integrationsOf, type PlanNow, readPlan, type StepInstance } from './plan.ts'
+import {
+  broughtForward,
+  goneFrom,
+  integrationsOf,
+  type PlanNow,
+  readPlan,
+  type StepInstance,
+  withSkip,
+} from './plan.ts'
 import { type Plan, stepOffsets } from './policy.ts'
-import { isUnsent, refusalOf } from './recovery.ts'
+import { isUnsent, MANUAL_ENTRIES, refusalOf } from './recovery.ts'
 
 interface Before {
   suppressedBefore: PendingReason | null
-  wasAcknowledged: boolean
+  ackEnd: 'ACK_EXPIRED' | 'SNOOZE_ENDED' | null
+  /** step that a person requested */
+  escalated: number | null
 }
 
 /** Sends one notification per integration. Changes `draft` in place. */
@@ -41,6 +51,12 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
     dueAt,
     suppressedBy,
     isEarlier,
+    uniqueEntry: (integrationId, what, entry) => {
+      const isUsed = facts.notifications.some(
+        (one) => one.integrationId === integrationId && one.what === what && one.entry === entry,
+      )
+      return isUsed ? MANUAL_ENTRIES + Math.floor(toSeconds(now - draft.downAt)) : entry
+    },
   })
   const notified = notifications.map(({ integrationId }) => integrationId)
   const withdrawn = facts.notifications
@@ -68,11 +84,11 @@ function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed:
   if (firstStep === null) return false
   const next = firstStep + 1
   const offset = stepOffsets(plan)[next]
-  const elapsed = passed + draft.skipped
+  const elapsed = passed + broughtForward(next, draft)
   if (offset === undefined || (draft.notified[next] ?? 0) > 0 || elapsed >= offset) return false
   const sent = notifications.filter(({ step, isReplaced }) => step === firstStep && !isReplaced)
   const isLost = sent.length > 0 && sent.every(({ state }) => state === 'failed' || state === 'suppressed')
-  if (isLost) draft.skipped += offset - elapsed
+  if (isLost) draft.skips = withSkip(draft.skips, next, offset - elapsed)
   return isLost
 }
 
@@ -106,6 +122,8 @@ interface StepContext {
   wasSkipped: boolean
   dueAt: (due: StepInstance) => Micros
   isEarlier: (due: StepInstance) => boolean
+  /** replaces an entry that a snooze or an escalation repeats */
+  uniqueEntry: (integrationId: number, what: NewNotification['what'], entry: number) => number
   /** name of the window or parent that suppressed the incident until now */
   suppressedBy: string | null
 }
@@ -156,16 +174,18 @@ function notificationOf(
   integration: FactIntegration,
   due: StepInstance,
   reason: NotifiedReason,
-  { dueAt, suppressedBy, isEarlier }: StepContext,
+  { dueAt, suppressedBy, isEarlier, uniqueEntry }: StepContext,
 ): NewNotification {
+  const what = due.repeat === 0 ? 'first' : 'repeat'
+  // The sign separates a step that was brought forward from an earlier step with the same offset.
+  const entry = Math.round(toSeconds(due.offset)) * (isEarlier(due) ? -1 : 1)
   const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
     integrationId: integration.id,
-    what: due.repeat === 0 ? 'first' : 'repeat',
+    what,
     status: 'down',
     flipId: null,
-    // The sign separates a step that was brought forward from an earlier step with the same offset.
-    entry: Math.round(toSeconds(due.offset)) * (isEarlier(due) ? -1 : 1),
+    entry: uniqueEntry(integration.id, what, entry),
     detail: {
       step: due.step,
       repeat: due.repeat,
@@ -181,7 +201,9 @@ function reasonOf(
   { before, wasSkipped }: StepContext,
   isInCycle: boolean,
 ): NotifiedReason {
-  if (before.wasAcknowledged || before.suppressedBefore === 'ACKNOWLEDGED') return 'ACK_EXPIRED'
+  if (before.escalated === step) return 'ESCALATED'
+  if (before.ackEnd !== null) return before.ackEnd
+  if (before.suppressedBefore === 'ACKNOWLEDGED') return 'ACK_EXPIRED'
   if (wasSkipped && repeat === 0 && step > 0) return 'FIRST_STEP_FAILED'
   if (before.suppressedBefore === 'MAINTENANCE') return 'WINDOW_ENDED'
   if (before.suppressedBefore === 'PARENT_DOWN') return 'PARENT_UP'

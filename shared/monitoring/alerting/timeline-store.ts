@@ -45,7 +45,8 @@ export async function timelineOf(
          JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
        WHERE m.incident_id = ?::uuid AND m.included
        UNION ALL
-       SELECT at, 5, 'action', kind, jsonb_build_object('by', actor_name, 'via', via, 'text', text) FROM incident_events
+       SELECT at, 5, 'action', kind, jsonb_build_object('by', actor_name, 'via', via, 'text', text,
+         'until', to_char(until_at AT TIME ZONE 'UTC', ${ISO})) FROM incident_events
        WHERE incident_id = ?::uuid
        UNION ALL
        SELECT from_at, 0, 'gap', kind, jsonb_build_object('until', to_char(until_at AT TIME ZONE 'UTC', ${ISO}), 'cause', cause)

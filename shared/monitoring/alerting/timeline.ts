@@ -13,6 +13,7 @@ export const ENTRY_KINDS = [
   'suppressed',
   'acknowledged',
   'unacknowledged',
+  'snoozed',
   'assigned',
   'note',
   'report',
@@ -111,7 +112,9 @@ function decisionEntry(row: TimelineRow): TimelineEntry | null {
   const step = `Step ${Number(detail.step ?? 0) + 1}`
   if (reason === 'STEP') return { ...entry, kind: 'escalated', text: `${step} was due` }
   if (reason === 'FIRST_STEP_FAILED') return { ...entry, kind: 'escalated', text: `${step} at once: ${why}` }
-  if (reason === 'ACK_EXPIRED') return { ...entry, kind: 'unacknowledged', text: sentence(why) }
+  if (reason === 'ESCALATED') return { ...entry, kind: 'escalated', text: `${step} at once` }
+  if (reason === 'ACK_EXPIRED' || reason === 'SNOOZE_ENDED')
+    return { ...entry, kind: 'unacknowledged', text: sentence(why) }
   return RELEASES.has(reason) ? { ...entry, kind: 'escalated', text: sentence(why) } : null
 }
 
@@ -167,6 +170,14 @@ function actionEntry(row: TimelineRow): TimelineEntry | null {
   switch (what) {
     case 'ack':
       return { ...entry, kind: 'acknowledged', text: `Acknowledged${who}${more}`, detail: { note: text } }
+    case 'snooze': {
+      const until = row.detail.until ?? null
+      return { ...entry, kind: 'snoozed', text: `Snoozed${who}${more}`, detail: { note: text, until } }
+    }
+    case 'take':
+      return { ...entry, kind: 'acknowledged', text: `Taken by ${text}${by === text ? '' : who}`, person: text }
+    case 'escalate':
+      return { ...entry, kind: 'escalated', text: `Escalated${who}` }
     case 'unack':
       return { ...entry, kind: 'unacknowledged', text: `Acknowledgement removed${who}` }
     case 'assign':
@@ -192,7 +203,7 @@ function sentence(text: string): string {
 
 const GROUPS = {
   notifications: ['opened', 'resolved', 'notified', 'escalated', 'suppressed'],
-  people: ['acknowledged', 'unacknowledged', 'assigned', 'note', 'report'],
+  people: ['acknowledged', 'unacknowledged', 'snoozed', 'assigned', 'note', 'report'],
 } as const satisfies Record<string, readonly EntryKind[]>
 export type EntryGroup = keyof typeof GROUPS
 

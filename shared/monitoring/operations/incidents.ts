@@ -3,26 +3,21 @@ import { ConflictError, ForbiddenError, NotFoundError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
-import { microsOfSeconds } from '../../time.ts'
-import {
-  type Act,
-  acknowledge,
-  countActs,
-  insertAct,
-  isMember,
-  setAssignee,
-  setReport,
-  unacknowledge,
-} from '../alerting/act-store.ts'
+import type { Micros } from '../../time.ts'
+import { type Act, countActs, insertAct, isMember, saveActed, setReport } from '../alerting/act-store.ts'
+import { type ActedIncident, decideAct, type IncidentAct } from '../alerting/decide-act.ts'
 import { invalid } from '../alerting/fields.ts'
 import type { ShownIncident } from '../alerting/incident-page-view.ts'
 import { findIncident } from '../alerting/incident-read-store.ts'
+import { furtherStep } from '../alerting/plan.ts'
+import { IMPLICIT_PLAN } from '../alerting/policy.ts'
+import { findPolicy } from '../alerting/policy-store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
- * Stops notifications until the incident resolves or the acknowledgement expires. Idempotent. `by` is a name from the
- * request; empty for the actor. @throws ConflictError if the incident is resolved
+ * Stops notifications until the incident resolves or the acknowledgement expires. Idempotent, except for a snooze, which
+ * replaces an acknowledgement. `by` is a name from the request; empty for the actor. @throws ConflictError if the incident is resolved
  */
 export async function acknowledgeIncident(
   db: Knex,
@@ -37,21 +32,18 @@ export async function acknowledgeIncident(
     by: string
     note: string
     via: 'api' | 'page' | 'link' | 'agent' | 'command'
-    /** seconds; default: the timeout of the policy */
+    /** seconds of a snooze; absent: until the end, or the timeout of the policy */
     for?: number
   },
   { now }: Pick<OperationDeps, 'now'>,
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, target, async (tx, incident) => {
-    if (incident.state === 'resolved') throw new ConflictError('incident is resolved')
-    if (incident.state === 'acknowledged') return null
-    const at = now()
-    const timeout = seconds ?? incident.ackTimeout
-    const until = timeout === null ? null : at + microsOfSeconds(timeout)
-    const name = nameOfActor(actor, by)
-    await acknowledge(tx, target.id, { at, by: name, via, until })
-    return { kind: 'ack', by: name, via, text: note }
-  })
+  const name = nameOfActor(actor, by)
+  const act = { kind: 'ack', by: name, via, seconds: seconds ?? null } as const
+  return await decideOnIncident(db, actor, { ...target, act }, now(), (until) =>
+    seconds === undefined
+      ? { kind: 'ack', by: name, via, text: note }
+      : { kind: 'snooze', by: name, via, text: note, until },
+  )
 }
 
 export interface BulkResult {
@@ -93,13 +85,37 @@ export async function unacknowledgeIncident(
   actor: Actor,
   { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | 'link' },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, target, async (tx, incident) => {
-    if (incident.state === 'resolved') throw new ConflictError('incident is resolved')
-    if (incident.state !== 'acknowledged') throw new ConflictError('incident is not acknowledged')
-    await unacknowledge(tx, target.id)
-    return { kind: 'unack', by: nameOfActor(actor, ''), via, text: '' }
-  })
+  const done = { kind: 'unack', by: nameOfActor(actor, ''), via, text: '' } as const
+  return await decideOnIncident(db, actor, { ...target, act: { kind: 'unack' } }, NO_TIME, () => done)
 }
+
+/** Acknowledges and assigns. @throws ValidationError if the person is not a member, ConflictError as for ack */
+export async function takeIncident(
+  db: Knex,
+  actor: Actor,
+  { person, via, ...target }: IncidentOfProject & Via & { person: string },
+  { now }: Pick<OperationDeps, 'now'>,
+): Promise<ShownIncident> {
+  if (!(await isMember(db, target.project.organisationId, person))) throw notMember('person')
+  const done = { kind: 'take', by: nameOfActor(actor, ''), via, text: person } as const
+  return await decideOnIncident(db, actor, { ...target, act: { kind: 'take', person, via } }, now(), () => done)
+}
+
+/**
+ * Sends the next step at once; an acknowledgement ends. A suppression and the hours of the step still delay it.
+ * @throws ConflictError if the plan has no further step or the incident is resolved
+ */
+export async function escalateIncident(
+  db: Knex,
+  actor: Actor,
+  { via, ...target }: IncidentOfProject & Via,
+): Promise<ShownIncident> {
+  const done = { kind: 'escalate', by: nameOfActor(actor, ''), via, text: '' } as const
+  return await decideOnIncident(db, actor, { ...target, act: { kind: 'escalate' } }, NO_TIME, () => done)
+}
+
+/** Of acts that store no time. */
+const NO_TIME: Micros = 0
 
 const MAX_ACTIONS = 200
 
@@ -139,19 +155,49 @@ async function actOnIncident(
 
 type Via = { via: 'api' | 'page' }
 
+const notMember = (member: string) => invalid(member, 'must be the address of a member')
+
+/** Stores what `decideAct` returns. `done` gets the end of the acknowledgement. */
+async function decideOnIncident(
+  db: Knex,
+  actor: Actor,
+  { act, ...target }: IncidentOfProject & { act: IncidentAct },
+  now: Micros,
+  done: (until: Micros | null) => Act,
+): Promise<ShownIncident> {
+  return await actOnIncident(db, actor, target, async (tx, incident) => {
+    const hasFurtherStep = act.kind === 'escalate' && (await hasStepLeft(tx, target.project.id, incident))
+    const acted = decideAct(actedOf(incident), act, { now, ackTimeout: incident.ackTimeout, hasFurtherStep })
+    if ('conflict' in acted) throw new ConflictError(acted.conflict)
+    if (!acted.changed) return null
+    await saveActed(tx, target.id, acted.changed)
+    return done(acted.changed.ack?.until ?? null)
+  })
+}
+
+function actedOf(incident: ShownIncident): ActedIncident {
+  const { state, alertAt, isEscalating, assignee, ackAt, ackBy, ackVia, ackUntil, isSnoozed } = incident
+  const ack = { by: ackBy ?? '', via: ackVia ?? '', until: ackUntil, isSnooze: isSnoozed }
+  return { state, alertAt, isEscalating, assignee, ack: ackAt === null ? null : { at: ackAt, ...ack } }
+}
+
+/** True if the policy of the last evaluation has a step that was not sent. */
+export async function hasStepLeft(db: Knex, projectId: number, incident: ShownIncident): Promise<boolean> {
+  if (incident.isDirect) return false
+  const { policyUuid } = incident
+  const policy = policyUuid === null ? null : await findPolicy(db, projectId, policyUuid)
+  return furtherStep(policy?.plan ?? IMPLICIT_PLAN, incident) !== null
+}
+
 /** `to` is the address of a member, or null. @throws ValidationError if it is not a member */
 export async function assignIncident(
   db: Knex,
   actor: Actor,
   { to, via, ...target }: IncidentOfProject & Via & { to: string | null },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, target, async (tx) => {
-    if (to !== null && !(await isMember(tx, target.project.organisationId, to))) {
-      throw invalid('to', 'must be the address of a member')
-    }
-    await setAssignee(tx, target.id, to)
-    return { kind: 'assign', by: nameOfActor(actor, ''), via, text: to ?? '' }
-  })
+  if (to !== null && !(await isMember(db, target.project.organisationId, to))) throw notMember('to')
+  const done = { kind: 'assign', by: nameOfActor(actor, ''), via, text: to ?? '' } as const
+  return await decideOnIncident(db, actor, { ...target, act: { kind: 'assign', to } }, NO_TIME, () => done)
 }
 
 export async function noteIncident(

@@ -206,7 +206,7 @@ export class Simulation {
   }
 
   #notify(
-    { integrationId, status, detail }: NewNotification,
+    { integrationId, status, detail, entry }: NewNotification,
     { at, what, size }: Pick<SimulatedMessage, 'at' | 'size'> & { what: NewNotification['what'] | 'digest' },
   ): void {
     this.#result.messages.push({
@@ -218,7 +218,12 @@ export class Simulation {
       size,
     })
     const sent = { state: 'delivered', attempts: 1, isReplaced: false } as const
-    this.#notifications.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
+    this.#notifications.push({
+      id: this.#newId(),
+      ...{ integrationId, what, status, entry },
+      step: detail?.step ?? null,
+      ...sent,
+    })
   }
 
   /** Skips checks that pinged since or were in maintenance. */

@@ -2,7 +2,7 @@ import test from 'ava'
 import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { addCheck, createTeam, join } from './people.ts'
+import { addCheck, createTeam, emailOf, join } from './people.ts'
 
 let app: HttpProduct
 test.before(async () => {
@@ -85,4 +85,36 @@ test('saving the unchanged template stores no report', async (t) => {
   const template = /<textarea[^>]*>([^<]*)</.exec((await owner.get(path)).text)?.[1] ?? ''
   await owner.post(`${path}/report`, { report: template }, path)
   t.is((await app.db('incidents').where({ id }).first('report')).report, '')
+})
+
+test('the buttons of the page take, mute, assign and escalate', async (t) => {
+  const { owner, team, path, id } = await setUp()
+  const row = () => app.db('incidents').where({ id }).first()
+  const me = emailOf(team, 'owner')
+  t.is((await owner.post(`${path}/take`, {}, path)).status, 303)
+  t.like(await row(), { state: 'acknowledged', ack_by: me, assignee: me, is_snoozed: false })
+  t.is((await owner.post(`${path}/ack`, { for: '3600' }, path)).status, 303)
+  t.like(await row(), { state: 'acknowledged', is_snoozed: true })
+  t.regex(lines((await owner.get(path)).text), /billing Snoozed .*Snoozed by owner-\d+@example\.com until 20/)
+  t.is((await owner.post(`${path}/ack`, { for: '1' }, path)).status, 400)
+  t.is((await owner.post(`${path}/assign`, { to: '' }, path)).status, 303)
+  t.like(await row(), { assignee: null })
+  t.notRegex((await owner.get(path)).text, /Escalate now/, 'without a policy there is no further step')
+  const plan = { when: { failures: 1, of: null, down_for: 0, successes: 1 }, group: { checks: 20, within: 0 } }
+  const step = { wait: 3600, channels: [], severity: 'info', repeat: null, hours: [], outside: 'wait' }
+  const [policy] = await app
+    .db('alert_policies')
+    .insert({
+      project_id: team.project.id,
+      name: 'p',
+      plan: { ...plan, steps: [step], flapping: null, ack_timeout: null },
+    })
+    .returning('id')
+  await app.db('incidents').where({ id }).update({ is_direct: false, policy_id: policy.id })
+  t.regex((await owner.get(path)).text, /Escalate now/)
+  t.is((await owner.post(`${path}/escalate`, {}, path)).status, 303)
+  t.regex((await owner.get(path)).text, /Escalated by owner-/)
+  const viewer = await join(app, team, 'read-only')
+  for (const verb of ['take', 'escalate', 'assign'])
+    t.is((await viewer.post(`${path}/${verb}`, {}, '/account')).status, 403, verb)
 })

@@ -1,4 +1,5 @@
 import { decide } from '#shared/monitoring/alerting/decide.ts'
+import { decideAct, type IncidentAct } from '#shared/monitoring/alerting/decide-act.ts'
 import type {
   AlertNotification,
   Decision,
@@ -7,6 +8,7 @@ import type {
   Incident,
   Suppression,
 } from '#shared/monitoring/alerting/incident.ts'
+import { furtherStep } from '#shared/monitoring/alerting/plan.ts'
 import { IMPLICIT_PLAN, type Plan, type Severity } from '#shared/monitoring/alerting/policy.ts'
 
 export const SECOND = 1_000_000
@@ -33,6 +35,7 @@ export interface Message {
   integration: number
   what: string
   step: number | null
+  repeat: number | null
   reason: string | null
 }
 
@@ -42,7 +45,7 @@ export class Scenario {
   readonly decisions: (Decision & { at: number })[] = []
   /** all incidents in their last state */
   readonly incidents: Incident[] = []
-  readonly notifications: (AlertNotification & { incidentId: string | null; entry: number })[] = []
+  readonly notifications: (AlertNotification & { incidentId: string | null })[] = []
   incident: Incident | null = null
   now = START
   status: 'new' | 'up' | 'down' | 'paused' = 'up'
@@ -93,22 +96,33 @@ export class Scenario {
     return this
   }
 
-  /** Acknowledges the incident. */
+  /** Acknowledges the incident. @param until seconds since the start, as if the policy had a timeout */
   ack(until: number | null = null): this {
-    if (!this.incident) throw new Error('no incident is open')
-    this.incident = {
-      ...this.incident,
-      state: 'acknowledged',
-      ack: { at: this.now, by: 'anna', via: 'api', until: until === null ? null : START + until * SECOND },
-    }
-    this.evaluate(null)
-    return this
+    const ackTimeout = until === null ? null : until - (this.now - START) / SECOND
+    return this.act({ kind: 'ack', by: 'anna', via: 'api', seconds: null }, ackTimeout)
   }
 
   unack(): this {
-    if (!this.incident) throw new Error('no incident is open')
-    const state = this.incident.alertAt === null ? 'waiting' : 'alerting'
-    this.incident = { ...this.incident, state, ack: null }
+    return this.act({ kind: 'unack' })
+  }
+
+  snooze(seconds: number): this {
+    return this.act({ kind: 'ack', by: 'anna', via: 'api', seconds })
+  }
+
+  escalate(): this {
+    return this.act({ kind: 'escalate' })
+  }
+
+  /** Acts on the incident as an operation does, then evaluates it. Ignores conflicts. */
+  act(act: IncidentAct, ackTimeout: number | null = null): this {
+    const { incident, policy } = this
+    if (!incident) throw new Error('no incident is open')
+    const hasFurtherStep = policy !== null && furtherStep(policy.plan, incident) !== null
+    const acted = decideAct({ ...incident, assignee: null }, act, { now: this.now, ackTimeout, hasFurtherStep })
+    if ('conflict' in acted || !acted.changed) return this
+    const { assignee, ...changed } = acted.changed
+    this.incident = { ...incident, ...changed }
     this.evaluate(null)
     return this
   }
@@ -159,6 +173,7 @@ export class Scenario {
         integration: notification.integrationId,
         what: notification.what === 'flip' ? notification.status : notification.what,
         step: notification.detail?.step ?? null,
+        repeat: notification.detail?.repeat ?? null,
         reason: notification.detail?.reason ?? null,
       })
       this.notifications.push({

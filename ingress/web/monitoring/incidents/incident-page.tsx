@@ -2,10 +2,11 @@ import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/inc
 import { REPORT_TEMPLATE } from '#shared/monitoring/alerting/incident-text.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { Micros } from '#shared/time.ts'
-import { ButtonForm, FieldForm, Form } from '../../forms/form.tsx'
+import { FieldForm, Form } from '../../forms/form.tsx'
 import { TextArea } from '../../forms/inputs.tsx'
 import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { Actions, Assignee } from './actions.tsx'
 import { Cause } from './cause.tsx'
 import { type Coming, NextMessage } from './next-message.tsx'
 import { byText, StatePill } from './state.tsx'
@@ -22,6 +23,10 @@ interface Props {
   policy: { name: string; path: string } | null
   checkPath: string
   listPath: string
+  canEscalate: boolean
+  people: readonly { email: string; name: string }[]
+  /** address of the signed-in user */
+  own: string
   mayEdit: boolean
   now: Micros
 }
@@ -46,7 +51,7 @@ export function IncidentPage(props: Props) {
   )
 }
 
-function Head({ context, incident, check, rows, coming, timeline, mayEdit, now }: Props) {
+function Head({ context, incident, check, rows, coming, timeline, own, canEscalate, mayEdit, now }: Props) {
   const isOpen = incident.state !== 'resolved'
   const who = byText(incident.ackBy ?? '')
   return (
@@ -65,31 +70,14 @@ function Head({ context, incident, check, rows, coming, timeline, mayEdit, now }
           </>
         )}
       </p>
-      {mayEdit && isOpen && <Actions context={context} incident={incident} path={timeline.path} />}
+      {mayEdit && isOpen && (
+        <Actions context={context} incident={incident} path={timeline.path} own={own} canEscalate={canEscalate} />
+      )}
     </>
   )
 }
 
-function Actions({ context, incident, path }: { context: Context; incident: ShownIncident; path: string }) {
-  return (
-    <div class="row incident-actions">
-      {incident.state === 'acknowledged' ? (
-        <ButtonForm context={context} action={`${path}/unack`} label="Remove the acknowledgement" />
-      ) : (
-        <FieldForm
-          context={context}
-          action={`${path}/ack`}
-          class="inline-fields form-wide"
-          items={[{ name: 'note', label: 'Note', maxLength: 2000, placeholder: 'I am looking at it' }]}
-          submit="Acknowledge"
-          isMain
-        />
-      )}
-    </div>
-  )
-}
-
-function Facts({ incident, checkPath, policy, timeline }: Props) {
+function Facts({ context, incident, checkPath, policy, timeline, people, mayEdit }: Props) {
   const { severity, assignee, previous } = incident
   return (
     <section class="card" aria-label="Facts">
@@ -98,7 +86,13 @@ function Facts({ incident, checkPath, policy, timeline }: Props) {
           <a href={checkPath}>{incident.name || 'A check without a name'}</a>
         </Fact>
         <Fact title="Severity">{severity}</Fact>
-        <Fact title="Assigned to">{assignee ?? <span class="muted">–</span>}</Fact>
+        <Fact title="Assigned to">
+          {mayEdit ? (
+            <Assignee context={context} incident={incident} path={timeline.path} people={people} />
+          ) : (
+            (assignee ?? <span class="muted">–</span>)
+          )}
+        </Fact>
         <Fact title="Policy">
           {policy ? <a href={policy.path}>{policy.name}</a> : 'None: the integrations of the check'}
         </Fact>

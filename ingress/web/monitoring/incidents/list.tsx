@@ -6,6 +6,7 @@ import type { Column } from '../../lists/list.tsx'
 import { Ago, Distance } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
+import { Icon } from '../../shell/icons.tsx'
 import { FILTER_NAMES, type ListQuery, listAddress, SINCE, TABS } from './list-query.ts'
 import { type loadComing, NextMessage } from './next-message.tsx'
 import { StatePill, whoOf, whyQuiet } from './state.tsx'
@@ -229,15 +230,35 @@ function Last({ notification, now }: { notification: LastNotification | undefine
 }
 
 function RowActions({ incident }: { incident: ShownIncident }) {
-  if (!canAcknowledge(incident)) return null
+  const { id, state } = incident
+  if (state === 'resolved') return null
+  const name = nameOf(incident)
+  const button = (verb: string) =>
+    ({ type: 'submit', form: 'incident-form', formAction: `/incidents/${id}/${verb}` }) as const
   return (
-    <button
-      type="submit"
-      form="incident-form"
-      formAction={`/incidents/${incident.id}/ack`}
-      aria-label={`Acknowledge ${nameOf(incident)}`}
-    >
-      Acknowledge
-    </button>
+    <div class="row">
+      {canAcknowledge(incident) && (
+        <button {...button('ack')} aria-label={`Acknowledge ${name}`}>
+          Acknowledge
+        </button>
+      )}
+      <details class="menu row-menu">
+        <summary aria-label={`More of ${name}`}>
+          <Icon name="more" />
+        </summary>
+        <ul>
+          <li>
+            <button {...button('take')} aria-label={`Take ${name}`}>
+              Take
+            </button>
+          </li>
+          <li>
+            <button {...button('ack')} name="for" value="3600" aria-label={`Mute ${name} for 1 hour`}>
+              Mute for 1 hour
+            </button>
+          </li>
+        </ul>
+      </details>
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { ConflictError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { findIncident, listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
 import {
@@ -12,17 +12,23 @@ import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import {
   acknowledgeIncident,
+  assignIncident,
+  escalateIncident,
+  hasStepLeft,
   noteIncident,
   reportIncident,
+  takeIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
+import { listMembers } from '#shared/tenancy/accounts/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages } from '../../shell/context.ts'
 import { goBack } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { checkPath, type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+import { SNOOZES } from './actions.tsx'
 import { IncidentPage } from './incident-page.tsx'
 import { incidentListPages } from './list-pages.tsx'
 import { loadComing } from './next-message.tsx'
@@ -36,7 +42,8 @@ export function incidentPages(pages: Pages): void {
   pages.post('/incidents/:incident/ack', (context) =>
     act(context, (workspace, own) => {
       const note = field(context.form, 'note').slice(0, 2000)
-      const input = { ...own, by: workspace.session.email, note, via: 'page' } as const
+      const snooze = field(context.form, 'for') === '' ? {} : { for: snoozeSeconds(context) }
+      const input = { ...own, by: workspace.session.email, note, ...snooze, via: 'page' } as const
       return acknowledgeIncident(context.deps.db, personOf(context, workspace.session), input, context.deps)
     }),
   )
@@ -44,6 +51,23 @@ export function incidentPages(pages: Pages): void {
     act(context, ({ session }, own) =>
       unacknowledgeIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
     ),
+  )
+  pages.post('/incidents/:incident/take', (context) =>
+    act(context, ({ session }, own) => {
+      const input = { ...own, person: session.email, via: 'page' } as const
+      return takeIncident(context.deps.db, personOf(context, session), input, context.deps)
+    }),
+  )
+  pages.post('/incidents/:incident/escalate', (context) =>
+    act(context, ({ session }, own) =>
+      escalateIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
+    ),
+  )
+  pages.post('/incidents/:incident/assign', (context) =>
+    act(context, ({ session }, own) => {
+      const input = { ...own, to: field(context.form, 'to') || null, via: 'page' } as const
+      return assignIncident(context.deps.db, personOf(context, session), input)
+    }),
   )
   pages.post('/incidents/:incident/note', (context) =>
     act(context, async ({ session }, own) => {
@@ -53,6 +77,13 @@ export function incidentPages(pages: Pages): void {
     }),
   )
   pages.post('/incidents/:incident/report', saveReport)
+}
+
+/** Returns the length that a form chose. */
+function snoozeSeconds({ form }: FormContext): number {
+  const seconds = SNOOZES.find((length) => String(length) === field(form, 'for'))
+  if (seconds === undefined) throw new ValidationError(`for must be one of ${SNOOZES.join(', ')}.`)
+  return seconds
 }
 
 /** Runs an action on the incident of the path. Its page shows if the action was no longer possible. */
@@ -93,12 +124,14 @@ async function showIncident(context: Context): Promise<void> {
   const { db } = context.deps
   const after = /^[0-9]{1,6}$/.test(context.query.get('after') ?? '') ? Number(context.query.get('after')) : 0
   const show = context.query.get('show')
-  const [timeline, comingOf, [decision], check, policy] = await Promise.all([
+  const [timeline, comingOf, [decision], check, policy, canEscalate, people] = await Promise.all([
     readTimeline(db, incident, after),
     loadComing(db, project.id),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
     findCheck(db, incident.checkUuid),
     incident.policyUuid === null ? null : findPolicy(db, project.id, incident.policyUuid),
+    hasStepLeft(db, project.id, incident),
+    listMembers(db, project.organisationId),
   ])
   if (!check) throw unknownIncident()
   const base = `/projects/${project.uuid}`
@@ -120,6 +153,9 @@ async function showIncident(context: Context): Promise<void> {
       policy={policy && { name: policy.name, path: `${base}/policies/${policy.uuid}` }}
       checkPath={checkPath(check, project)}
       listPath={`${base}/incidents`}
+      canEscalate={canEscalate}
+      people={people}
+      own={workspace.session.email}
       mayEdit={may(project.role, 'edit')}
       now={context.deps.now()}
     />,

@@ -6,10 +6,11 @@ import { isPlanned } from '#shared/monitoring/alerting/timeline.ts'
 const LOOKS = { alerting: 'is-down', suppressed: '', acknowledged: 'late', resolved: 'good' } as const
 const LABELS = { alerting: 'Alerting', acknowledged: 'Acknowledged', resolved: 'Resolved' } as const
 
-type State = Pick<ShownIncident, 'state' | 'suppression' | 'resolution'>
+type State = Pick<ShownIncident, 'state' | 'suppression' | 'resolution' | 'isSnoozed'>
 
 export function labelOf(incident: State): string {
   const state = listedState(incident)
+  if (state === 'acknowledged' && incident.isSnoozed) return 'Snoozed'
   if (state === 'suppressed') {
     if (incident.suppression === 'RECOVERING') return 'Recovering'
     return isPlanned(incident.suppression ?? '') ? 'Waiting' : 'Muted'

@@ -13,6 +13,7 @@ const ICONS: Readonly<Record<EntryKind, string>> = {
   suppressed: 'mute',
   acknowledged: 'acknowledged',
   unacknowledged: 'acknowledged',
+  snoozed: 'mute',
   assigned: 'members',
   note: 'chat',
   report: 'book',

@@ -15,8 +15,7 @@ const open = {
   state: 'alerting',
   alertAt: NOON,
   notified: [1, 0],
-  skipped: 0,
-  firstStep: 0,
+  skips: [],
   suppression: null,
   severity: 'critical',
 } as const
@@ -32,9 +31,9 @@ test('the next notification is the earliest entry that was not sent', (t) => {
   t.deepEqual(nextOf(plan), [900, ['phone'], false])
   t.deepEqual(nextOf(plan, { notified: [1, 1] }), [3600, [null], true])
   t.deepEqual(nextOf(plan, { notified: [3, 1] }), null, 'everything was sent')
-  t.deepEqual(nextOf(plan, { skipped: microsOfSeconds(300) }), [600, ['phone'], false], 'a wait was skipped in part')
+  t.deepEqual(nextOf(plan, { skips: [0, microsOfSeconds(300)] }), [600, ['phone'], false], 'a wait was skipped in part')
   t.deepEqual(
-    nextOf(plan, { notified: [1, 1], skipped: microsOfSeconds(300) }),
+    nextOf(plan, { notified: [1, 1], skips: [0, microsOfSeconds(300)] }),
     [3600, [null], true],
     'no repeat before it',
   )

@@ -105,11 +105,13 @@ test('7: crashes before or after commits cause no duplicates and no missing reco
       at = Math.max(at + 1 + below(pick(20, 200, 3000)), Math.ceil((scenario.now - START) / microsOfSeconds(1)))
       scenario.until(at)
       at = Math.max(at, Math.ceil((scenario.now - START) / microsOfSeconds(1)))
-      const what = pick('flip', 'flip', 'ack', 'unack')
+      const what = pick('flip', 'flip', 'ack', 'unack', 'snooze', 'escalate')
       if (what === 'flip') {
         isDown = !isDown
         scenario.flip(isDown ? 'down' : 'up', at)
-      } else if (what === 'ack' && scenario.incident && scenario.incident.state !== 'acknowledged') scenario.ack()
+      } else if (what === 'snooze' && scenario.incident) scenario.snooze(300 + below(3000))
+      else if (what === 'escalate' && scenario.incident) scenario.escalate()
+      else if (what === 'ack' && scenario.incident && scenario.incident.state !== 'acknowledged') scenario.ack()
       else if (what === 'unack' && scenario.incident?.state === 'acknowledged') scenario.unack()
     }
     return onceEach(scenario)

@@ -1,0 +1,67 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { Incident } from './incident.ts'
+
+/** The part of an incident that people change. The alerter evaluates it afterwards. */
+export interface ActedIncident extends Pick<Incident, 'state' | 'alertAt' | 'ack' | 'isEscalating'> {
+  assignee: string | null
+}
+
+export type IncidentAct =
+  /** with `seconds` a snooze */
+  | { kind: 'ack'; by: string; via: string; seconds: number | null }
+  | { kind: 'take'; person: string; via: string }
+  | { kind: 'unack' }
+  | { kind: 'escalate' }
+  | { kind: 'assign'; to: string | null }
+
+interface ActFacts {
+  now: Micros
+  /** seconds; null if acknowledgements do not expire */
+  ackTimeout: number | null
+  /** the plan has a step that was not sent */
+  hasFurtherStep: boolean
+}
+
+/** `changed` null: nothing changes, for example for a second acknowledgement. */
+export type Acted = { conflict: string } | { changed: ActedIncident | null }
+
+/** A pure function of the state table (docs/spec/alerting.md#incidents). */
+export function decideAct(incident: ActedIncident, act: IncidentAct, facts: ActFacts): Acted {
+  const { state, ack } = incident
+  if (state === 'resolved' && act.kind !== 'assign') return { conflict: 'incident is resolved' }
+  switch (act.kind) {
+    case 'ack': {
+      const { by, via, seconds } = act
+      if (ack && seconds === null && !ack.isSnooze) return { changed: null }
+      return { changed: acknowledged(incident, { by, via, seconds }, facts) }
+    }
+    case 'take': {
+      const { person, via } = act
+      const isTaken = ack?.by === person && !ack.isSnooze && incident.assignee === person
+      if (isTaken) return { changed: null }
+      return { changed: { ...acknowledged(incident, { by: person, via, seconds: null }, facts), assignee: person } }
+    }
+    case 'unack':
+      return ack ? { changed: unacknowledged(incident) } : { conflict: 'incident is not acknowledged' }
+    case 'escalate':
+      if (incident.isEscalating) return { changed: null }
+      if (!facts.hasFurtherStep) return { conflict: 'no further step' }
+      return { changed: { ...unacknowledged(incident), isEscalating: true } }
+    case 'assign':
+      return { changed: { ...incident, assignee: act.to } }
+  }
+}
+
+function acknowledged(
+  incident: ActedIncident,
+  { by, via, seconds }: { by: string; via: string; seconds: number | null },
+  { now, ackTimeout }: ActFacts,
+): ActedIncident {
+  const length = seconds ?? ackTimeout
+  const until = length === null ? null : now + microsOfSeconds(length)
+  return { ...incident, state: 'acknowledged', ack: { at: now, by, via, until, isSnooze: seconds !== null } }
+}
+
+function unacknowledged(incident: ActedIncident): ActedIncident {
+  return { ...incident, state: incident.alertAt === null ? 'waiting' : 'alerting', ack: null }
+}
