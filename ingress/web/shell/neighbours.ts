@@ -31,11 +31,11 @@ const AREAS: Readonly<Record<string, Area>> = {
   usage: 'usage',
   webhooks: 'webhooks',
   windows: 'windows',
-  keys: 'settings',
+  keys: 'keys',
   settings: 'settings',
   'sign-out-everywhere': 'account',
   'status-notes': 'incidents',
-  'status-page': 'settings',
+  'status-page': 'status-page',
 }
 
 const RISK_BASE = /^\/organisations\/([0-9a-f-]{36})\/risk\/(?:sandbox|production)(?=\/)/
