@@ -102,5 +102,5 @@ async function call<T>(client: Client, name: string, args: Record<string, unknow
 
 process.exitCode = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
-  return 1
+  return error instanceof TypeError && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS') ? 2 : 1
 })

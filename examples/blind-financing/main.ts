@@ -126,5 +126,6 @@ try {
   process.exitCode = await main()
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  process.exitCode = 1
+  process.exitCode =
+    error instanceof TypeError && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS') ? 2 : 1
 }
