@@ -56,7 +56,7 @@ export interface Work {
   /** the provider is a test environment */
   isTest?: boolean
   /** a provider call was made or refused by its limit, so that the outcome shows the state of the provider */
-  isAsked?: boolean
+  isCalled?: boolean
 }
 
 export interface Limits {
@@ -123,7 +123,7 @@ export async function callProvider(
   request: ProviderRequest,
 ): Promise<IncomingResponse> {
   const { deps } = work
-  work.isAsked = true
+  work.isCalled = true
   await provider.limits.place(work)
   const startedAt = deps.now()
   const timeoutMs = Math.min(request.timeoutMs ?? Infinity, work.deadline - startedAt)

@@ -172,8 +172,8 @@ async function checkOperation(operation: CheckedOperation, options: CheckOptions
     if (!query || needsConsent) return []
     const { response: found } = await send(query, timeoutMs)
     const isGood = found?.status === 404 && codeOf(found.body) === 'NOT_FOUND'
-    const asked = Object.values(query.query)[0] ?? query.path.split('/').at(-1) ?? ''
-    const detail = `${found?.status ?? 'silence'} for ${masked(asked)}; must be 404 NOT_FOUND`
+    const identifier = Object.values(query.query)[0] ?? query.path.split('/').at(-1) ?? ''
+    const detail = `${found?.status ?? 'silence'} for ${masked(identifier)}; must be 404 NOT_FOUND`
     return [row(name, 'G13 unassigned number', isGood, detail)]
   }
 

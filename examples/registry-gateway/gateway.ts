@@ -110,7 +110,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         return jsonAnswer(500, {})
       }
       // Without a call a refusal shows nothing about the provider.
-      if (work.isAsked) note(adapter.name, error)
+      if (work.isCalled) note(adapter.name, error)
       return refused(error)
     }
   }

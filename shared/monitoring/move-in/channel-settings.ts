@@ -1,7 +1,7 @@
 /** Settings of an integration in a database of Healthchecks, under our names. */
 export interface ChannelSettings {
   config: Readonly<Record<string, unknown>>
-  /** what only the other server's own settings have, or why the value cannot be used; null if nothing is missing */
+  /** settings that only the environment of the other server has, or the reason for an unusable value; null if complete */
   lacks: string | null
 }
 
@@ -9,7 +9,7 @@ type Document = Readonly<Record<string, unknown>>
 
 /**
  * Maps the stored value of an integration. A value is a text or a JSON object, depending on kind and age. Secrets of an
- * incomplete integration are left out, because its form asks for them again.
+ * incomplete integration are left out, because its form requires them again.
  */
 export function channelSettings(kind: string, value: string): ChannelSettings {
   const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined

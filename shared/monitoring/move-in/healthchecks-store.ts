@@ -7,7 +7,7 @@ import { MAX_IMPORTED } from './imported.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A transaction that only reads. `?` stands for the only value of a statement. */
+/** A transaction that only reads. A statement has at most one value, written `?`. */
 interface Source extends AsyncDisposable {
   select(sql: string, value?: unknown): Promise<{ rows: Row[]; columns: string[] }>
   /** expression for the whole seconds of a span */
@@ -209,7 +209,7 @@ async function openPostgres(connectionString: string): Promise<Source> {
   return {
     async select(sql, value) {
       try {
-        const { rows, fields } = await client.query<Row>(sql.replace('?', '$1'), value === undefined ? [] : [value])
+        const { rows, fields } = await client.query(sql.replace('?', '$1'), value === undefined ? [] : [value])
         return { rows, columns: fields.map(({ name }) => name) }
       } catch (error) {
         throw notHealthchecks(error)

@@ -50,7 +50,8 @@ function listIn(answer: JsonObject, member: string): JsonObject[] {
 }
 
 function checkOf(entry: JsonObject, known: ReadonlySet<string>): ImportedCheck {
-  const uuid = textIn(entry, 'uuid')
+  // Only newer releases have the member; the address of a check names it in all of them.
+  const uuid = textIn(entry, 'uuid') || (/[0-9a-f-]{36}$/.exec(textIn(entry, 'update_url'))?.[0] ?? '')
   if (uuid === '' && typeof entry.unique_key === 'string') {
     throw new ValidationError('this key hides uuids; use the read-write key')
   }

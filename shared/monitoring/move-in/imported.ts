@@ -37,7 +37,7 @@ export interface ImportedIntegration {
 /** Settings of an integration, from a source that shows them. */
 export interface ImportedSettings {
   config: Readonly<Record<string, unknown>>
-  /** what the source does not have; the integration then stays off until a member enters it */
+  /** settings that the source does not have; the integration then stays off until a member enters them */
   lacks: string | null
   /** e-mail: the recipient confirmed in the source */
   isEmailVerified: boolean

@@ -276,14 +276,8 @@ export const settings = {
   }),
   OIDC_CLIENT_ID: setting(optionalText, 'Client id at the issuer.'),
   OIDC_CLIENT_SECRET: setting(optionalText, 'Client secret at the issuer.', { secret: true }),
-  IMPORT_API_KEY: setting(optionalText, 'Only for `admin import-from`: API key of the other service.', {
-    secret: true,
-  }),
-  IMPORT_DATABASE_URL: setting(
-    optionalText,
-    'Only for `admin import-from healthchecks`: its database, a SQLite file or a PostgreSQL URL.',
-    { secret: true },
-  ),
+  IMPORT_API_KEY: setting(optionalText, 'For `admin import-from`: API key of the other service.', { secret: true }),
+  IMPORT_DATABASE_URL: setting(optionalText, 'For `admin import-from`: database of Healthchecks.', { secret: true }),
   TRACES_URL: setting(
     url(['http:', 'https:']).optional(),
     'A collector of OpenTelemetry traces (OTLP over HTTP, as JSON); `/v1/traces` is added. Without it there are none.',

@@ -8,6 +8,7 @@ import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptim
 import cronitor from '../../../vectors/move-in/cronitor.json' with { type: 'json' }
 import crontab from '../../../vectors/move-in/crontab.json' with { type: 'json' }
 import healthchecks from '../../../vectors/move-in/healthchecks.json' with { type: 'json' }
+import versions from '../../../vectors/move-in/healthchecks-versions.json' with { type: 'json' }
 import merges from '../../../vectors/move-in/merge.json' with { type: 'json' }
 import kuma from '../../../vectors/move-in/uptime-kuma.json' with { type: 'json' }
 
@@ -35,6 +36,16 @@ test('an answer of Healthchecks becomes checks, integrations and notes', (t) => 
     t.throws(() => fromHealthchecks({ checks: received(wrong), channels: integrations, badges }), { message: error })
   }
 })
+
+for (const { version, check } of versions) {
+  test(`a check as the API of Healthchecks ${version} describes it keeps its uuid`, (t) => {
+    const { checks } = fromHealthchecks({ checks: received({ checks: [check] }), channels: null, badges: null })
+    const uuid = check.ping_url.slice(-36)
+    t.like(checks, [{ key: uuid, uuid, pingUrl: check.ping_url }])
+    t.like(checks[0]?.settings, { name: 'Nightly backup', tags: 'prod db', timeout: 86_400, grace: 3600 })
+    t.is(checks[0]?.settings.success_kw, check.success_kw)
+  })
+}
 
 test('a crontab becomes checks, and its commands ping them', (t) => {
   const { options, first, lines, uuid } = crontab

@@ -142,7 +142,7 @@ test('accounting parents are read for the requested company number only', async 
   t.is((await ask('U28999KA2016PTC654321')).result.missingReason, 'UNPARSEABLE')
 })
 
-test('a company outside India is asked for by its register and number', async (t) => {
+test('a company outside India is queried by its register and number', async (t) => {
   const data = {
     authority: 'RA000585',
     companyNumber: 'SC123456',
