@@ -1,15 +1,15 @@
 import { github, trello } from '#shared/monitoring/integrations/kinds/boards.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
-import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { fitToLimits } from '#shared/monitoring/notifications/fit-to-limits.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport } from './transport.ts'
 
 /** GitHub answers 410 if issues are disabled in the repository. */
 const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
-  const issue = fitted('github', notification, (shown) => ({
-    title: titleOf(shown),
-    body: markdownText(shown),
+  const issue = fitToLimits('github', notification, (fitted) => ({
+    title: titleOf(fitted),
+    body: markdownText(fitted),
     ...(config.labels.length > 0 && { labels: config.labels }),
   }))
   const headers = {
@@ -21,10 +21,10 @@ const githubTransport = defineTransport(github, async ({ http, now }, config, no
 })
 
 const trelloTransport = defineTransport(trello, async ({ http, now }, config, notification) => {
-  const card = fitted('trello', notification, (shown) => ({
+  const card = fitToLimits('trello', notification, (fitted) => ({
     idList: config.list_id,
-    name: titleOf(shown),
-    desc: markdownText(shown),
+    name: titleOf(fitted),
+    desc: markdownText(fitted),
     key: config.key,
     token: config.token,
   }))

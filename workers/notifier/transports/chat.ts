@@ -13,7 +13,7 @@ import {
 } from '#shared/monitoring/integrations/kinds/chat.ts'
 import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
 import { htmlText, markdownText, markedTitle, plainText } from '#shared/monitoring/notifications/chat-text.ts'
-import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { fitToLimits } from '#shared/monitoring/notifications/fit-to-limits.ts'
 import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/text-parts.ts'
@@ -26,8 +26,8 @@ import { defineTransport, type Transport } from './transport.ts'
 const discordTransport = defineTransport(discord, async ({ http, now, settings }, config, notification) => {
   const url = new URL(config.url)
   if (!url.pathname.endsWith('/slack')) url.pathname = `${url.pathname.replace(/\/$/, '')}/slack`
-  const message = fitted('discord', notification, (shown) =>
-    slackMessage(shown, settings.siteName.slice(0, 80), 'discord'),
+  const message = fitToLimits('discord', notification, (fitted) =>
+    slackMessage(fitted, settings.siteName.slice(0, 80), 'discord'),
   )
   return deliver(http, now, json('POST', url.href, message), permanentOn(404))
 })
@@ -39,7 +39,7 @@ const googlechatTransport = defineTransport(googlechat, async ({ http, now }, co
     json(
       'POST',
       config.url,
-      fitted('googlechat', notification, (shown) => ({ cardsV2: [{ cardId: shown.id, card: card(shown) }] })),
+      fitToLimits('googlechat', notification, (fitted) => ({ cardsV2: [{ cardId: fitted.id, card: card(fitted) }] })),
     ),
   ),
 )
@@ -72,9 +72,9 @@ const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config
     json(
       'POST',
       config.url,
-      fitted('msteamsw', notification, (shown) => ({
+      fitToLimits('msteamsw', notification, (fitted) => ({
         type: 'message',
-        attachments: [{ ...cardType, content: msteamswCard(shown) }],
+        attachments: [{ ...cardType, content: msteamswCard(fitted) }],
       })),
     ),
   ),
@@ -117,17 +117,17 @@ const mattermostTransport = defineTransport(mattermost, async ({ http, now, sett
     json(
       'POST',
       config.url,
-      fitted('mattermost', notification, (shown) => slackMessage(shown, settings.siteName, 'markdown')),
+      fitToLimits('mattermost', notification, (fitted) => slackMessage(fitted, settings.siteName, 'markdown')),
     ),
   ),
 )
 
 /** Rocket.Chat names the sender `alias`; the attachment has Slack's format. */
 const rocketchatTransport = defineTransport(rocketchat, async ({ http, now, settings }, config, notification) => {
-  const message = fitted('rocketchat', notification, (shown) => ({
+  const message = fitToLimits('rocketchat', notification, (fitted) => ({
     alias: settings.siteName,
     text: '',
-    attachments: slackMessage(shown, settings.siteName, 'markdown').attachments,
+    attachments: slackMessage(fitted, settings.siteName, 'markdown').attachments,
   }))
   return deliver(http, now, json('POST', config.url, message))
 })
@@ -139,7 +139,7 @@ const slackTransport = defineTransport(slack, async ({ http, now, settings }, co
     json(
       'POST',
       config.url,
-      fitted('slack', notification, (shown) => slackMessage(shown, settings.siteName, 'slack')),
+      fitToLimits('slack', notification, (fitted) => slackMessage(fitted, settings.siteName, 'slack')),
     ),
     ({ status, body }) => {
       const isGone = status === 404 || (status === 400 && body.toString('utf8').trim() === 'invalid_token')
@@ -152,11 +152,11 @@ const maxTopic = 60
 
 const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
   const topic = config.topic || titleOf(notification).slice(0, maxTopic).toWellFormed()
-  const message = fitted('zulip', notification, (shown) => ({
+  const message = fitToLimits('zulip', notification, (fitted) => ({
     type: config.mtype,
     to: config.to,
     ...(config.mtype === 'stream' && { topic }),
-    content: markdownText(shown),
+    content: markdownText(fitted),
   }))
   return deliver(
     http,
@@ -180,7 +180,7 @@ const telegramTransport = defineTransport(telegram, async (context, config, noti
       json('POST', `${config.base_url}/bot${config.token}/sendMessage`, {
         chat_id: id,
         ...(config.thread_id !== undefined && { message_thread_id: config.thread_id }),
-        ...fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n', asButtons) })),
+        ...fitToLimits('telegram', notification, (fitted) => ({ text: htmlText(fitted, '\n', asButtons) })),
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
         ...(asButtons && { reply_markup: { inline_keyboard: rows } }),
@@ -234,13 +234,13 @@ function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_aft
 const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
   const room = encodeURIComponent(config.room_id)
   const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
-  const message = fitted('matrix', notification, (shown) => ({
+  const message = fitToLimits('matrix', notification, (fitted) => ({
     msgtype: 'm.text',
     // Without this, names and bodies could mention users.
     'm.mentions': {},
-    body: plainText(shown),
+    body: plainText(fitted),
     format: 'org.matrix.custom.html',
-    formatted_body: htmlText(shown, '<br>'),
+    formatted_body: htmlText(fitted, '<br>'),
   }))
   return deliver(http, now, json('PUT', url, message, { authorization: `Bearer ${config.access_token}` }))
 })

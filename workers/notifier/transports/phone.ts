@@ -3,7 +3,7 @@ import { call, signal, sms, whatsapp } from '#shared/monitoring/integrations/kin
 import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
 import { callScript, keysUrlOf } from '#shared/monitoring/notifications/call-script.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
-import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { fitToLimits } from '#shared/monitoring/notifications/fit-to-limits.ts'
 import { smsText, speechText } from '#shared/monitoring/notifications/message.ts'
 import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport, type TransportContext, type TwilioSettings } from './transport.ts'
@@ -35,20 +35,20 @@ async function viaTwilio(
 
 const smsTransport = defineTransport(sms, async (context, config, notification) =>
   viaTwilio(context, 'SMS', 'Messages', notification.id, ({ from }) =>
-    fitted('sms', notification, (shown) => ({
+    fitToLimits('sms', notification, (fitted) => ({
       From: from,
       To: config.value,
-      Body: smsText(shown, context.settings.siteName),
+      Body: smsText(fitted, context.settings.siteName),
     })),
   ),
 )
 
 const callTransport = defineTransport(call, async (context, config, notification) =>
   viaTwilio(context, 'Call', 'Calls', notification.id, ({ from }) =>
-    fitted('call', notification, (shown) => ({
+    fitToLimits('call', notification, (fitted) => ({
       From: from,
       To: config.value,
-      Twiml: callScript(speechText(shown, context.settings.siteName), keysUrlOf(ackUrlOf(shown))),
+      Twiml: callScript(speechText(fitted, context.settings.siteName), keysUrlOf(ackUrlOf(fitted))),
     })),
   ),
 )
@@ -56,8 +56,8 @@ const callTransport = defineTransport(call, async (context, config, notification
 /** WhatsApp requires an approved template to open a conversation; other gateways may not. */
 const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
   viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) =>
-    fitted('whatsapp', notification, (shown) => {
-      const text = smsText(shown, context.settings.siteName)
+    fitToLimits('whatsapp', notification, (fitted) => {
+      const text = smsText(fitted, context.settings.siteName)
       return {
         From: `whatsapp:${from}`,
         To: `whatsapp:${config.value}`,
@@ -71,8 +71,8 @@ const whatsappTransport = defineTransport(whatsapp, async (context, config, noti
 
 /** signal-cli answers 400 with the reason if a recipient is unknown to Signal. */
 const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
-  const message = fitted('signal', notification, (shown) => ({
-    message: plainText(shown),
+  const message = fitToLimits('signal', notification, (fitted) => ({
+    message: plainText(fitted),
     number: config.number,
     recipients: [config.value],
   }))

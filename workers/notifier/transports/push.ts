@@ -3,7 +3,7 @@ import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { apprise, gotify, ntfy, po, pushbullet } from '#shared/monitoring/integrations/kinds/push.ts'
 import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
 import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
-import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { fitToLimits } from '#shared/monitoring/notifications/fit-to-limits.ts'
 import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import { answeredObject, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport } from './transport.ts'
@@ -22,11 +22,11 @@ const poTransport = defineTransport(po, async ({ http, now }, config, notificati
     // The recovery is sent even if there was nothing to cancel.
     await deliver(http, now, form(cancelUrl, { token: config.token }))
   }
-  const message = fitted('po', notification, (shown) => ({
+  const message = fitToLimits('po', notification, (fitted) => ({
     token: config.token,
     user: config.user_key,
-    title: titleOf(shown),
-    message: htmlText(shown, '\n', true),
+    title: titleOf(fitted),
+    message: htmlText(fitted, '\n', true),
     html: '1',
     priority: String(priority),
     tags: check.uniqueKey,
@@ -41,11 +41,11 @@ const poTransport = defineTransport(po, async ({ http, now }, config, notificati
 })
 
 const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, config, notification) => {
-  const note = fitted('pushbullet', notification, (shown) => ({
+  const note = fitToLimits('pushbullet', notification, (fitted) => ({
     type: 'note',
-    title: titleOf(shown),
-    body: plainText(shown),
-    guid: shown.id,
+    title: titleOf(fitted),
+    body: plainText(fitted),
+    guid: fitted.id,
   }))
   return deliver(http, now, json('POST', `${config.base_url}/v2/pushes`, note, { 'access-token': config.access_token }))
 })
@@ -53,11 +53,11 @@ const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, co
 const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
   const isUp = notification.status === 'up'
   const ackUrl = ackUrlOf(notification)
-  const message = fitted('ntfy', notification, (shown) => ({
+  const message = fitToLimits('ntfy', notification, (fitted) => ({
     topic: config.topic,
     priority: isUp ? config.priority_up : config.priority,
-    title: titleOf(shown),
-    message: markdownText(shown),
+    title: titleOf(fitted),
+    message: markdownText(fitted),
     markdown: true,
     // ntfy shows these tags as symbols.
     tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
@@ -87,9 +87,9 @@ const ACK_ACTION = {
 const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
   const priority = notification.status === 'up' ? config.priority_up : config.priority
   const ackUrl = ackUrlOf(notification)
-  const message = fitted('gotify', notification, (shown) => ({
-    title: titleOf(shown),
-    message: markdownText(shown),
+  const message = fitToLimits('gotify', notification, (fitted) => ({
+    title: titleOf(fitted),
+    message: markdownText(fitted),
     ...(priority !== undefined && { priority }),
     extras: {
       'client::display': { contentType: 'text/markdown' },
@@ -107,11 +107,11 @@ export const appriseTransport = defineTransport(
     if (appriseUrl === null) {
       return temporary('Apprise notifications are not enabled', { failure: 'config', final: true })
     }
-    const message = fitted('apprise', notification, (shown) => ({
+    const message = fitToLimits('apprise', notification, (fitted) => ({
       urls: config.value,
-      title: titleOf(shown),
-      body: plainText(shown),
-      type: shown.status === 'up' ? 'success' : 'failure',
+      title: titleOf(fitted),
+      body: plainText(fitted),
+      type: fitted.status === 'up' ? 'success' : 'failure',
     }))
     return deliver(gatewayHttp, now, json('POST', `${appriseUrl.replace(/\/+$/, '')}/notify/`, message))
   },

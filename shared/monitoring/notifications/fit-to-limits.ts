@@ -3,13 +3,15 @@ import { exceededLimits, type LimitedKind } from './message-limits.ts'
 import type { Notification, Summary } from './notification.ts'
 import { listText } from './text-parts.ts'
 
-const QUOTED = [500, 200]
+/** Lengths to which the body of the ping is shortened. */
+const BODY_LENGTHS = [500, 200]
 
 /**
- * Omits parts before rendering, so that the markup stays valid: the ping's body, then the facts, then the reason; in
- * a list, names from its end.
+ * Renders the longest form of a notification that the service accepts. Parts are omitted before rendering, so that the
+ * markup remains valid: first the body of the ping, then the facts, then the reason; from a digest, names at its end.
+ * @param render is called once per form; the last form is returned even if it is too long
  */
-export function fitted<Request>(
+export function fitToLimits<Request>(
   kind: LimitedKind,
   notification: Notification,
   render: (notification: Notification) => Request,
@@ -29,7 +31,7 @@ export function fitted<Request>(
   return request
 }
 
-/** Assumes that all smaller numbers pass; 0 if none does. */
+/** Returns the largest count below `limit` that passes, or 0. Assumes that all smaller counts pass too. */
 function largestCount(passes: (count: number) => boolean, limit: number): number {
   let [least, above] = [0, limit]
   while (above - least > 1) {
@@ -48,7 +50,7 @@ function withNames(summary: Summary, named: number): Summary {
 function* shorterForms(notification: Notification): Generator<Notification> {
   const { lastPing } = notification
   const quoted = quotedBody(notification)
-  for (const length of QUOTED) {
+  for (const length of BODY_LENGTHS) {
     if (!lastPing || quoted.length <= length) continue
     const body = Buffer.from(`${quoted.slice(0, length).toWellFormed()}\n[truncated]`)
     yield { ...notification, lastPing: { ...lastPing, body } }
