@@ -66,7 +66,7 @@ test.serial('a new user makes a policy, is notified, acknowledges, sees why, and
   }
   t.is(await state(), 'alerting', 'a preview acknowledges nothing')
   await page.goto(app.url + check)
-  await page.getByText(/^Next message: in 1[45] min to Phone, if it is still down/).waitFor()
+  await page.getByText(/^Next notification: in 1[45] min to Phone, if it is still down/).waitFor()
   await using phone = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
   const visitor = await phone.context.newPage()
   await visitor.goto(app.url + pathname)
@@ -78,7 +78,7 @@ test.serial('a new user makes a policy, is notified, acknowledges, sees why, and
   t.deepEqual(await axeProblems(visitor, ONE_LOOK_A_LAYOUT), [])
 
   await page.goto(app.url + check)
-  await page.getByText('Next message: none, it is acknowledged.').waitFor()
+  await page.getByText('Next notification: none, it is acknowledged.').waitFor()
   await page.getByText('On call (tag prod): at once: Chat').waitFor()
   await page.getByText('Notified: the conditions of the policy were met.').first().waitFor()
   await page.getByText('Chat: delivered', { exact: true }).waitFor()

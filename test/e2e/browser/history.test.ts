@@ -87,7 +87,7 @@ test.serial(
     await page.goto(`${account.app.url}/checks/${lost?.uuid}`)
     const why = page.locator('#alert-policy').locator('..')
     t.is(await why.locator(':scope > ul > li').count(), 3)
-    t.true(await why.getByText('Earlier ones').isVisible())
+    t.true(await why.getByText('Earlier decisions').isVisible())
     t.true(await why.getByText('On-call: delivered').first().isVisible())
 
     const n = Number(lost?.n_pings) - 2

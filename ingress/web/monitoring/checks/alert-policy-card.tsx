@@ -9,53 +9,57 @@ import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import type { Micros } from '#shared/time.ts'
 import { Ago } from '../../shell/basics.tsx'
-import { type Coming, loadComing, NextMessage } from '../incidents/next-message.tsx'
+import {
+  loadNextNotificationFacts,
+  type NextNotificationFacts,
+  NextNotificationText,
+} from '../incidents/next-notification.tsx'
 
-const SHOWN = 10
+const MAX_DECISIONS = 10
+/** Further decisions are shown under “Earlier decisions”. */
+const VISIBLE_DECISIONS = 3
 
 export interface AlertPolicy {
   policy: Policy | null
+  /** newest first */
   decisions: ShownDecision[]
-  /** decisions about one flip, newest first; null unless requested */
-  why: ShownDecision[] | null
-  open: { incident: ShownIncident; coming: Coming } | null
+  /** decisions about the requested flip and its incident, newest first; null without such a request */
+  flipDecisions: ShownDecision[] | null
+  open: { incident: ShownIncident; next: NextNotificationFacts } | null
 }
 
-/** @param flipId flip whose decisions are shown */
+/** @param flipId flip whose decisions were requested */
 export async function loadAlertPolicy(
   db: Knex,
   check: { id: number; projectId: number; tags: string },
   flipId: number | null,
 ): Promise<AlertPolicy> {
   const all = { from: null, before: null, beforeId: null }
-  const [policies, rules, decisions, why, [incident], comingOf] = await Promise.all([
+  const [policies, rules, decisions, flipDecisions, [incident], nextOf] = await Promise.all([
     policiesOf(db, [check.projectId]),
     findAlertRules(db, check.id),
-    listDecisions(db, check.id, all, SHOWN),
-    flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, SHOWN),
+    listDecisions(db, check.id, all, MAX_DECISIONS),
+    flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, MAX_DECISIONS),
     listIncidents(db, check.projectId, { ...ANY_INCIDENT, state: 'open', checkId: check.id }, 1),
-    loadComing(db, check.projectId),
+    loadNextNotificationFacts(db, check.projectId),
   ])
   return {
     policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies),
     decisions,
-    why,
-    open: incident ? { incident, coming: comingOf(incident, decisions[0] ?? null) } : null,
+    flipDecisions,
+    open: incident ? { incident, next: nextOf(incident, decisions[0] ?? null) } : null,
   }
 }
 
-export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: AlertPolicy; now: Micros }) {
+export function NextNotification({ alertPolicy: { open }, now }: { alertPolicy: AlertPolicy; now: Micros }) {
   if (!open) return null
   return (
     <p>
-      Next message: <NextMessage incident={open.incident} {...open.coming} now={now} />{' '}
+      Next notification: <NextNotificationText incident={open.incident} {...open.next} now={now} />{' '}
       <a href={`/incidents/${open.incident.id}`}>Incident</a>
     </p>
   )
 }
-
-/** Further decisions are behind a summary. */
-const SHOWN_DECISIONS = 3
 
 export function AlertPolicyCard(props: {
   alertPolicy: AlertPolicy
@@ -64,7 +68,7 @@ export function AlertPolicyCard(props: {
   /** null without the right to change the check */
   path: string | null
 }) {
-  const { policy, decisions, why } = props.alertPolicy
+  const { policy, decisions, flipDecisions } = props.alertPolicy
   const names = new Map(props.integrations.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   return (
@@ -76,24 +80,24 @@ export function AlertPolicyCard(props: {
           : 'Notifications: this check’s integrations, on every change.'}
       </p>
       {props.path !== null && <a href={`${props.path}/rules`}>Choose a policy</a>}
-      {why !== null && (
+      {flipDecisions !== null && (
         <>
-          <h3 id="why">Why? This change and its incident</h3>
-          {why.length === 0 ? (
-            <p class="muted">Nothing is recorded about it.</p>
+          <h3 id="why">Decisions about this change and its incident</h3>
+          {flipDecisions.length === 0 ? (
+            <p class="muted">No decision about this change is stored.</p>
           ) : (
-            <Decisions decisions={why} nameOf={nameOf} now={props.now} />
+            <Decisions decisions={flipDecisions} nameOf={nameOf} now={props.now} />
           )}
         </>
       )}
-      {why === null && decisions.length > 0 && (
+      {flipDecisions === null && decisions.length > 0 && (
         <>
-          <h3>Why?</h3>
-          <Decisions decisions={decisions.slice(0, SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
-          {decisions.length > SHOWN_DECISIONS && (
+          <h3>Latest decisions</h3>
+          <Decisions decisions={decisions.slice(0, VISIBLE_DECISIONS)} nameOf={nameOf} now={props.now} />
+          {decisions.length > VISIBLE_DECISIONS && (
             <details>
-              <summary>Earlier ones</summary>
-              <Decisions decisions={decisions.slice(SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
+              <summary>Earlier decisions</summary>
+              <Decisions decisions={decisions.slice(VISIBLE_DECISIONS)} nameOf={nameOf} now={props.now} />
             </details>
           )}
         </>
@@ -111,7 +115,9 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
           {decision.channels.length > 0 && (
             <ul>
               {decision.channels.map((integration) => (
-                <li key={integration.id}>{deliveredText(decision, integration, props.nameOf(integration.id))}</li>
+                <li key={integration.id}>
+                  {integrationResultText(decision, integration, props.nameOf(integration.id))}
+                </li>
               ))}
             </ul>
           )}
@@ -122,13 +128,18 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
 }
 
 /**
- * `Chat: delivered`; includes the reason if it differs from the decision's: `Chat: Notified: it is still down.
- * Delivered`
+ * Returns `Chat: delivered` if outcome and reason are those of the decision. Otherwise adds them, and the state of the
+ * delivery: `Chat: Notified: it is still down. Pending: Time-out`.
  */
-function deliveredText(decision: ShownDecision, integration: ShownDecision['channels'][number], name: string): string {
+function integrationResultText(
+  decision: ShownDecision,
+  integration: ShownDecision['channels'][number],
+  name: string,
+): string {
   const { delivery } = integration
-  const isTheSame = integration.outcome === decision.outcome && integration.reason === decision.reason
-  if (isTheSame && delivery?.state === 'delivered') return `${name}: delivered`
-  const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
-  return `${integrationText(integration, name, decision)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
+  const isAsDecided = integration.outcome === decision.outcome && integration.reason === decision.reason
+  if (isAsDecided && delivery?.state === 'delivered') return `${name}: delivered`
+  const text = integrationText(integration, name, decision)
+  if (delivery?.state === 'delivered') return `${text} Delivered`
+  return delivery?.state === 'pending' ? `${text} Pending${delivery.error && `: ${delivery.error}`}` : text
 }

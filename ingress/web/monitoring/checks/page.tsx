@@ -23,7 +23,7 @@ import { StatusGlyph } from '../../shell/icons.tsx'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
 import { type CheckWorkspace, checkPath, requireCheckPage } from '../../shell/workspace.ts'
-import { loadAlertPolicy, UpcomingMessages } from './alert-policy-card.tsx'
+import { loadAlertPolicy, NextNotification } from './alert-policy-card.tsx'
 import { findLost, LostPings } from './attention-strip.tsx'
 import { DurationChart } from './chart.tsx'
 import { loadRelatives } from './depends-on.tsx'
@@ -87,7 +87,7 @@ async function showCheck(context: Context): Promise<void> {
       <Head context={context} workspace={workspace} status={status} maintenance={maintenance} mayEdit={mayEdit} />
       <div data-region="status">
         <StatusSentence check={check} status={status} now={now} lastFlip={last} notified={notified} />
-        <UpcomingMessages alertPolicy={alertPolicy} now={now} />
+        <NextNotification alertPolicy={alertPolicy} now={now} />
         <UnknownNote unknown={unknown} status={status} />
         <MaintenanceNote maintenance={maintenance} base={`/projects/${project.uuid}`} />
       </div>

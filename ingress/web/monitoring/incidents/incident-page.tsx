@@ -8,7 +8,7 @@ import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { Actions, Assignee } from './actions.tsx'
 import { Cause } from './cause.tsx'
-import { type Coming, NextMessage } from './next-message.tsx'
+import { type NextNotificationFacts, NextNotificationText } from './next-notification.tsx'
 import { byText, StatePill } from './state.tsx'
 import { Timeline, type TimelineProps } from './timeline.tsx'
 
@@ -19,7 +19,7 @@ interface Props {
   rows: readonly TimelineRow[]
   timeline: TimelineProps
   /** input of the sentence about the next message */
-  coming: Coming
+  coming: NextNotificationFacts
   policy: { name: string; path: string } | null
   checkPath: string
   listPath: string
@@ -66,7 +66,7 @@ function Head({ context, incident, check, rows, coming, timeline, own, canEscala
         {isOpen && (
           <>
             {' '}
-            Next message: <NextMessage incident={incident} {...coming} now={now} />
+            Next notification: <NextNotificationText incident={incident} {...coming} now={now} />
           </>
         )}
       </p>

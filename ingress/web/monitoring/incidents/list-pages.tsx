@@ -23,7 +23,7 @@ import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 import { BulkBar, IncidentFilters, incidentColumns, MAX_COUNTED, RowForm, Tabs } from './list.tsx'
 import { filterOf, listAddress, readListQuery, TABS } from './list-query.ts'
-import { loadComing } from './next-message.tsx'
+import { loadNextNotificationFacts } from './next-notification.tsx'
 
 const PAGE_SIZE = 50
 const MAX_BULK = 100
@@ -44,7 +44,7 @@ async function showList(context: Context): Promise<void> {
     readRows(db, project.id, filterOfTab(query.tab), context.query.get('cursor') ?? undefined),
     Promise.all(TABS.map(({ id }) => countIncidents(db, project.id, filterOfTab(id), MAX_COUNTED + 1))),
     findStatusPage(db, project.id),
-    loadComing(db, project.id),
+    loadNextNotificationFacts(db, project.id),
     policiesOf(db, [project.id]),
     listMembers(db, project.organisationId),
   ])

@@ -8,7 +8,7 @@ import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
 import { Icon } from '../../shell/icons.tsx'
 import { FILTER_NAMES, type ListQuery, listAddress, SINCE, TABS } from './list-query.ts'
-import { type loadComing, NextMessage } from './next-message.tsx'
+import { type loadNextNotificationFacts, NextNotificationText } from './next-notification.tsx'
 import { StatePill, whoOf, whyQuiet } from './state.tsx'
 
 /** More incidents are counted as `1,000+`. */
@@ -134,7 +134,7 @@ export function BulkBar({ context, path }: { context: Context; path: string }) {
 }
 
 export interface RowContext {
-  comingOf: Awaited<ReturnType<typeof loadComing>>
+  comingOf: Awaited<ReturnType<typeof loadNextNotificationFacts>>
   last: ReadonlyMap<string, LastNotification>
   mayEdit: boolean
   now: Micros
@@ -194,7 +194,7 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
         incident.state === 'resolved' ? (
           <span class="muted">–</span>
         ) : (
-          <NextMessage incident={incident} {...comingOf(incident, null)} now={now} isShort />
+          <NextNotificationText incident={incident} {...comingOf(incident, null)} now={now} isShort />
         ),
     },
     ...(mayEdit ? [actions] : []),

@@ -9,27 +9,28 @@ import type { Micros } from '#shared/time.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
-export interface Coming {
+/** Facts for the text about the next notification of an incident. */
+export interface NextNotificationFacts {
   /** plan of the applicable policy; null without a policy */
   plan: Plan | null
-  /** newest decision with the reason for a suppression; null if it is not needed */
+  /** newest decision, which explains a suppression; null to omit its details */
   decision: Pick<ShownDecision, 'outcome' | 'detail' | 'reason' | 'until'> | null
   /** name of an integration by uuid */
   nameOf(uuid: string): string
 }
 
-interface Props extends Coming {
+interface Props extends NextNotificationFacts {
   /** must be open */
   incident: ShownIncident
-  /** for a column whose neighbours show the state */
+  /** omits the state of the incident, for a table that has a column for it */
   isShort?: boolean
   now: Micros
 }
 
-export async function loadComing(
+export async function loadNextNotificationFacts(
   db: Knex,
   projectId: number,
-): Promise<(incident: ShownIncident, decision: Coming['decision']) => Coming> {
+): Promise<(incident: ShownIncident, decision: NextNotificationFacts['decision']) => NextNotificationFacts> {
   const [policies, integrations] = await Promise.all([policiesOf(db, [projectId]), listIntegrations(db, projectId)])
   const names = new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
   return ({ policyUuid }, decision) => ({
@@ -39,8 +40,8 @@ export async function loadComing(
   })
 }
 
-/** Completes “Next message: ” with time and recipients, or with the reason why none follows. */
-export function NextMessage({ incident, plan, decision, nameOf, isShort = false, now }: Props) {
+/** Completes “Next notification: ” with time and recipients, or with the reason why none follows. */
+export function NextNotificationText({ incident, plan, decision, nameOf, isShort = false, now }: Props) {
   const { state, suppression, ackUntil, isDirect } = incident
   if (state === 'acknowledged') {
     return (

@@ -31,7 +31,7 @@ import { checkPath, type ProjectWorkspace, requireRight, signedIn } from '../../
 import { SNOOZES } from './actions.tsx'
 import { IncidentPage } from './incident-page.tsx'
 import { incidentListPages } from './list-pages.tsx'
-import { loadComing } from './next-message.tsx'
+import { loadNextNotificationFacts } from './next-notification.tsx'
 
 const MAX_REPORT = 20_000
 
@@ -126,7 +126,7 @@ async function showIncident(context: Context): Promise<void> {
   const show = context.query.get('show')
   const [timeline, comingOf, [decision], check, policy, canEscalate, people] = await Promise.all([
     readTimeline(db, incident, after),
-    loadComing(db, project.id),
+    loadNextNotificationFacts(db, project.id),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
     findCheck(db, incident.checkUuid),
     incident.policyUuid === null ? null : findPolicy(db, project.id, incident.policyUuid),
