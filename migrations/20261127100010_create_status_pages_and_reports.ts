@@ -10,6 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       intro text NOT NULL DEFAULT '',
       is_grouped boolean NOT NULL DEFAULT false,
+      shows_progress boolean NOT NULL DEFAULT false,
       logo bytea,
       logo_type text,
       logo_mark text
@@ -17,6 +18,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN status_pages.token IS '128 random bits; the page is public to all who know the URL';
     COMMENT ON COLUMN status_pages.tags IS 'only checks with one of these tags are shown; empty shows all';
     COMMENT ON COLUMN status_pages.is_grouped IS 'true: checks are grouped by their first tag';
+    COMMENT ON COLUMN status_pages.shows_progress IS 'true: a down check whose incident is acknowledged is shown as being worked on';
     COMMENT ON COLUMN status_pages.logo_type IS 'media type detected from the first bytes, not the type sent by the browser';
     COMMENT ON COLUMN status_pages.logo_mark IS 'digest of the logo, used in its URL; NULL without a logo';
 

@@ -135,14 +135,26 @@ export function goneFrom(step: Step, integrations: readonly FactIntegration[]): 
   return (step.channels ?? []).filter((uuid) => !integrations.some((integration) => integration.uuid === uuid))
 }
 
+export interface PlanLine {
+  /** `at once`, `after 15 min` */
+  at: string
+  /** `Ops chat, again every hour` */
+  whom: string
+}
+
+/** What is notified when, one line per step. */
+export function planLines(plan: Plan, nameOf: (uuid: string) => string): PlanLine[] {
+  let offset = 0
+  return plan.steps.map((step) => {
+    offset += step.wait
+    return { at: offset === 0 ? 'at once' : `after ${spanText(offset)}`, whom: stepText(step, nameOf) }
+  })
+}
+
 /** `at once: Ops chat, again every hour; after 15 min: Phone Anna` */
 export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
-  let offset = 0
-  return plan.steps
-    .map((step) => {
-      offset += step.wait
-      return `${offset === 0 ? 'at once' : `after ${spanText(offset)}`}: ${stepText(step, nameOf)}`
-    })
+  return planLines(plan, nameOf)
+    .map(({ at, whom }) => `${at}: ${whom}`)
     .join('; ')
 }
 

@@ -87,7 +87,10 @@ export async function postStatusNote(
 export async function publishStatusPage(
   db: Knex,
   actor: Actor,
-  { project, ...shown }: { project: Project } & Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped'>,
+  {
+    project,
+    ...shown
+  }: { project: Project } & Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'showsProgress'>,
 ): Promise<void> {
   await transaction(db, async (tx) => {
     const known = await findStatusPage(tx, project.id)

@@ -12,11 +12,13 @@ export interface StatusPage {
   /** below the title; may be empty */
   intro: string
   isGrouped: boolean
+  /** marks down checks whose incident is acknowledged */
+  showsProgress: boolean
   /** changes with the picture; null without one */
   logoMark: string | null
 }
 
-const COLUMNS = columns<StatusPage>()('project_id, token, title, tags, intro, is_grouped, logo_mark')
+const COLUMNS = columns<StatusPage>()('project_id, token, title, tags, intro, is_grouped, shows_progress, logo_mark')
 
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
@@ -32,10 +34,12 @@ export async function findStatusPageByToken(db: Knex, token: string): Promise<St
 export async function saveStatusPage(db: Knex, page: Omit<StatusPage, 'logoMark'>): Promise<void> {
   await execute(
     db,
-    `INSERT INTO status_pages (project_id, token, title, tags, intro, is_grouped) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO status_pages (project_id, token, title, tags, intro, is_grouped, shows_progress)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (project_id) DO UPDATE SET
-       title = EXCLUDED.title, tags = EXCLUDED.tags, intro = EXCLUDED.intro, is_grouped = EXCLUDED.is_grouped`,
-    [page.projectId, page.token, page.title, page.tags, page.intro, page.isGrouped],
+       title = EXCLUDED.title, tags = EXCLUDED.tags, intro = EXCLUDED.intro, is_grouped = EXCLUDED.is_grouped,
+       shows_progress = EXCLUDED.shows_progress`,
+    [page.projectId, page.token, page.title, page.tags, page.intro, page.isGrouped, page.showsProgress],
   )
 }
 

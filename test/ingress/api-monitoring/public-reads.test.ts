@@ -49,6 +49,7 @@ test.serial('B08: a public status page is read as its tenant, with the login tha
     tags: '',
     intro: '',
     isGrouped: false,
+    showsProgress: false,
   })
   using reads = watchReads()
   const page = await send(app.url, `/status/${token}`)

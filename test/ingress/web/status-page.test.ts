@@ -1,5 +1,6 @@
 import test from 'ava'
 import { groupsOf, type PublicState } from '../../../ingress/web/monitoring/projects/public-labels.ts'
+import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -259,4 +260,34 @@ test.serial('the status page reports since when pings cannot be received', async
   } finally {
     await app.db('coverage_gaps').where(inserted).delete()
   }
+})
+
+test.serial('a page with progress marks an acknowledged outage and names no person', async (t) => {
+  await setUp()
+  await addOutage('Shop', 2, null)
+  const { id: checkId } = await app.db('checks').where({ project_id: team.project.id }).first('id')
+  const ack = { state: 'acknowledged', ack_by: 'anna@example.org', ack_at: new Date() }
+  await addIncident(app.db, { projectId: team.project.id, checkId }, ack)
+  const path = await publish()
+  const quiet = (await read(path)).text
+  t.notRegex(quiet, /being worked on/)
+  await publish({ progress: 'on' })
+  const { text } = await read(path)
+  t.regex(text, /Down - being worked on/)
+  t.notRegex(text, /anna/)
+})
+
+test.serial('an incident offers updates for the status page, which the person posts', async (t) => {
+  await setUp()
+  await addOutage('Shop', 2, null)
+  const { id: checkId } = await app.db('checks').where({ project_id: team.project.id }).first('id')
+  const id = await addIncident(app.db, { projectId: team.project.id, checkId })
+  t.notRegex((await owner.get(`/incidents/${id}`)).text, /Post update/, 'without a status page')
+  const path = await publish()
+  const page = (await owner.get(`/incidents/${id}`)).text
+  const link = /href="([^"]*status-notes\?title=Identified[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const form = (await owner.get(link)).text
+  t.regex(form, /value="Identified: Shop"/)
+  t.regex(form, /We have found the cause/)
+  t.notRegex((await read(path)).text, /Identified: Shop/, 'nothing is public before it is posted')
 })

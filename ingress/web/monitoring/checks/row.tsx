@@ -162,6 +162,17 @@ export function StateText({ state, status, now }: { state: RowState; status: Sho
 const quietNames = { muted: 'Muted', maintenance: 'In maintenance', acknowledged: 'Acknowledged' } as const
 const quietIcons = { muted: 'mute', maintenance: 'windows', acknowledged: 'acknowledged' } as const
 
+/** `AB` for `anna.berg@example.org` and `Anna Berg`; '' for an integration */
+function initialsOf(by: string): string {
+  if (by.startsWith('through ')) return ''
+  const words = by.replace(/@.*/, '').split(/[^\p{L}]+/u)
+  return words
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .slice(0, 2)
+    .toUpperCase()
+}
+
 /** Shows that a check sends no alerts, why and until when. @param props.isNamed with its words beside the icon */
 export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isNamed?: boolean }) {
   if (!quiet) return null
@@ -171,6 +182,7 @@ export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isN
   return (
     <span class="quiet-mark" title={label}>
       <Icon name={quietIcons[quiet.kind]} />
+      {quiet.kind === 'acknowledged' && initialsOf(quiet.by) !== '' && <b aria-hidden="true">{initialsOf(quiet.by)}</b>}
       {isNamed ? (
         <>
           {quietNames[quiet.kind]}

@@ -24,6 +24,8 @@ interface Props {
   checkPath: string
   listPath: string
   canEscalate: boolean
+  /** page of notes on the public status page; null without one */
+  notesPath: string | null
   people: readonly { email: string; name: string }[]
   /** address of the signed-in user */
   own: string
@@ -32,7 +34,7 @@ interface Props {
 }
 
 export function IncidentPage(props: Props) {
-  const { context, timeline, mayEdit } = props
+  const { context, incident, timeline, mayEdit } = props
   return (
     <>
       <Crumb href={props.listPath} label="Incidents" />
@@ -44,6 +46,7 @@ export function IncidentPage(props: Props) {
         <div>
           <Facts {...props} />
           {mayEdit && <Note context={context} path={timeline.path} />}
+          {mayEdit && props.notesPath !== null && <PostUpdate incident={incident} path={props.notesPath} />}
         </div>
       </div>
       <Report {...props} />
@@ -119,6 +122,35 @@ function Note({ context, path }: { context: Context; path: string }) {
         items={[{ name: 'text', label: 'Add a note', maxLength: 2000 }]}
         submit="Add"
       />
+    </section>
+  )
+}
+
+const UPDATES = [
+  { state: 'Investigating', text: 'We are investigating this outage.' },
+  { state: 'Identified', text: 'We have found the cause and are working on it.' },
+  { state: 'Monitoring', text: 'We have applied a fix and are watching the result.' },
+  { state: 'Resolved', text: 'This outage is over.' },
+] as const
+
+/** Links to a filled form, so that nothing is public before the person has read it. */
+function PostUpdate({ incident, path }: { incident: ShownIncident; path: string }) {
+  const name = incident.name || 'A check'
+  return (
+    <section class="card" aria-labelledby="post-update">
+      <h2 id="post-update">Post update</h2>
+      <p class="hint">On the public status page. You can edit the text before it is posted.</p>
+      <p class="row">
+        {UPDATES.map(({ state, text }) => (
+          <a
+            key={state}
+            class="button"
+            href={`${path}?${new URLSearchParams({ title: `${state}: ${name}`.slice(0, 100), text })}`}
+          >
+            {state}
+          </a>
+        ))}
+      </p>
     </section>
   )
 }

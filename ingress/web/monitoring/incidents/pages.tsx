@@ -20,6 +20,7 @@ import {
   takeIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import { listMembers } from '#shared/tenancy/accounts/store.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -124,7 +125,7 @@ async function showIncident(context: Context): Promise<void> {
   const { db } = context.deps
   const after = /^[0-9]{1,6}$/.test(context.query.get('after') ?? '') ? Number(context.query.get('after')) : 0
   const show = context.query.get('show')
-  const [timeline, comingOf, [decision], check, policy, canEscalate, people] = await Promise.all([
+  const [timeline, comingOf, [decision], check, policy, canEscalate, people, statusPage] = await Promise.all([
     readTimeline(db, incident, after),
     loadNextNotificationFacts(db, project.id),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
@@ -132,6 +133,7 @@ async function showIncident(context: Context): Promise<void> {
     incident.policyUuid === null ? null : findPolicy(db, project.id, incident.policyUuid),
     hasStepLeft(db, project.id, incident),
     listMembers(db, project.organisationId),
+    findStatusPage(db, project.id),
   ])
   if (!check) throw unknownIncident()
   const base = `/projects/${project.uuid}`
@@ -154,6 +156,7 @@ async function showIncident(context: Context): Promise<void> {
       checkPath={checkPath(check, project)}
       listPath={`${base}/incidents`}
       canEscalate={canEscalate}
+      notesPath={statusPage && `${base}/status-notes`}
       people={people}
       own={workspace.session.email}
       mayEdit={may(project.role, 'edit')}

@@ -1,6 +1,6 @@
 import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
-import { planText } from '#shared/monitoring/alerting/plan.ts'
-import { type Plan, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { planLines } from '#shared/monitoring/alerting/plan.ts'
+import { policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
@@ -15,6 +15,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import { PlanTimeline } from './plan-timeline.tsx'
 import { readAll } from './policy-errors.ts'
 import { PolicyForm } from './policy-form.tsx'
 import {
@@ -109,7 +110,7 @@ async function showForm(
       policy={policy}
       state={state}
       errors={errors}
-      words={plan && planSentence(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
+      lines={plan && planLines(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
       integrations={integrations}
     />,
     errors.size === 0 ? 200 : 400,
@@ -163,7 +164,7 @@ async function showList(context: Context): Promise<void> {
               />
             )}
           </div>
-          <p>{planSentence(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>
+          <PlanTimeline lines={planLines(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')} />
           <p class="hint">
             {matchText(policy.match)}: {checksText(counts.get(policy.id)?.length ?? 0)}
           </p>
@@ -171,11 +172,6 @@ async function showList(context: Context): Promise<void> {
       ))}
     </>,
   )
-}
-
-function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
-  const text = planText(plan, nameOf)
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`

@@ -1,3 +1,4 @@
+import type { PlanLine } from '#shared/monitoring/alerting/plan.ts'
 import type { StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { Fields, type FormItem } from '../../forms/fields.tsx'
@@ -5,6 +6,7 @@ import { EditForm } from '../../forms/form.tsx'
 import { TimeZones } from '../../forms/inputs.tsx'
 import { Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { PlanTimeline } from './plan-timeline.tsx'
 import { hasMore, MAX_STEPS, type PolicyFormState } from './policy-state.ts'
 import { StepFields } from './step-fields.tsx'
 
@@ -15,13 +17,13 @@ interface Props {
   state: PolicyFormState
   /** by field name; '' for errors without a field */
   errors: ReadonlyMap<string, string>
-  /** description of the plan; null if it has errors */
-  words: string | null
+  /** the steps of the plan; null if it has errors */
+  lines: readonly PlanLine[] | null
   integrations: readonly StoredIntegration[]
 }
 
 /** Buttons that add and remove steps submit the form, which returns with its values. */
-export function PolicyForm({ context, base, policy, state, errors, words, integrations }: Props) {
+export function PolicyForm({ context, base, policy, state, errors, lines, integrations }: Props) {
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state
   const shown = { values, errors }
@@ -47,11 +49,9 @@ export function PolicyForm({ context, base, policy, state, errors, words, integr
           </button>
         }
       >
-        {words !== null && (
-          <p class="sentence" id="words">
-            {words}
-          </p>
-        )}
+        <div id="plan-preview" aria-live="polite">
+          {lines !== null && <PlanTimeline lines={lines} />}
+        </div>
         <Fields items={SELECTION} {...shown} />
         <h2 id="plan">Plan</h2>
         <input type="hidden" name="steps" value={steps.length} />

@@ -18,6 +18,7 @@ import { uncounted } from '#shared/monitoring/maintenance/uptime.ts'
 import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
 import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import { acknowledgementsOf } from '#shared/monitoring/pages/check-list-store.ts'
 import { type DownDay, downDays, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { listStatusNotes, type StatusNote } from '#shared/monitoring/pages/status-note-store.ts'
@@ -41,6 +42,7 @@ export interface PublicHistory {
     uptime: string | null
     /** end of current maintenance, if the page shows it */
     maintenanceUntil: Micros | null
+    isAcknowledged: boolean
     /** oldest first, without planned maintenance */
     outages: Outage[]
   }[]
@@ -80,6 +82,10 @@ export async function readPublicHistory(
     lookedBack,
     now,
   )
+  const acknowledged = await acknowledgementsOf(
+    deps.db,
+    checks.map(({ id }) => id),
+  )
   const windows = await windowsOf(deps.db, [page.projectId])
   const timed = await runYielding(timedWindows(windows, lookedBack, now))
   const announced = windows.filter((window) => window.shown)
@@ -102,6 +108,7 @@ export async function readPublicHistory(
       days: bars,
       uptime: known && percentUp(known, known.from, uncounted(excluded, unknownOfCheck, flipsOfCheck)),
       maintenanceUntil: windowNow(open, about)?.until ?? null,
+      isAcknowledged: acknowledged.has(check.id),
       outages: outagesOf(flipsOfCheck, lookedBack, now, merged([...excluded, ...marked])),
     }
   })

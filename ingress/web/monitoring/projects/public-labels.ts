@@ -6,6 +6,8 @@ export interface PublicState {
   check: { name: string }
   /** set during maintenance that the page shows */
   maintenanceUntil: number | null
+  /** its open incident is acknowledged */
+  isAcknowledged?: boolean
 }
 
 const WORDS: Readonly<Record<ShownStatus, string>> = {
@@ -18,8 +20,12 @@ const WORDS: Readonly<Record<ShownStatus, string>> = {
 const SORT_ORDER: Readonly<Record<ShownStatus, number>> = { down: 0, grace: 1, up: 2, new: 3, paused: 4 }
 
 /** Maintenance is not an outage. */
-export function publicLabel({ status, maintenanceUntil }: PublicState): string {
-  return maintenanceUntil === null ? WORDS[status] : 'Maintenance'
+export function publicLabel(
+  { status, maintenanceUntil, isAcknowledged = false }: PublicState,
+  showsProgress = false,
+): string {
+  if (maintenanceUntil !== null) return 'Maintenance'
+  return status === 'down' && isAcknowledged && showsProgress ? 'Down - being worked on' : WORDS[status]
 }
 
 export function publicStatus({ status, maintenanceUntil }: PublicState): ShownStatus {

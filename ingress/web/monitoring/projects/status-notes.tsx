@@ -19,7 +19,10 @@ interface Typed {
 }
 
 export function statusNotePages(pages: Pages): void {
-  pages.get('/projects/:project/status-notes', (context) => show(context, { title: '', text: '', problem: null }))
+  pages.get('/projects/:project/status-notes', ({ query, ...context }) => {
+    const prefilled = (name: string, length: number) => (query.get(name) ?? '').toWellFormed().slice(0, length)
+    return show({ query, ...context }, { title: prefilled('title', 100), text: prefilled('text', 2000), problem: null })
+  })
   pages.post('/projects/:project/status-notes', post)
   for (const verb of ['end', 'delete'] as const)
     pages.post(`/projects/:project/status-notes/:note/${verb}`, (context) => change(context, verb))

@@ -18,9 +18,16 @@ const ITEMS: readonly FormItem[] = [
   },
   { name: 'intro', label: 'Introduction for readers', kind: 'lines', rows: 2 },
   { name: 'grouped', label: 'Group checks by their first tag', kind: 'check', hint: 'Readers see that tag.' },
+  {
+    name: 'progress',
+    label: 'Show that an outage is being worked on',
+    kind: 'check',
+    hint: 'For down checks whose incident is acknowledged. No person is named.',
+  },
 ]
 
-interface PublishedPage extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> {
+interface PublishedPage
+  extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'showsProgress' | 'logoMark'> {
   path: string
   url: string
 }
@@ -77,6 +84,7 @@ function PublicStatusPage({ context, view }: Props) {
           tags: page?.tags,
           intro: page?.intro,
           grouped: page?.isGrouped ? 'on' : '',
+          progress: page?.showsProgress ? 'on' : '',
         }}
         submit={page ? 'Save' : 'Publish'}
       />

@@ -48,6 +48,7 @@ async function save(context: FormContext): Promise<void> {
     tags: field(form, 'tags').slice(0, 200),
     intro: field(form, 'intro').slice(0, 500),
     isGrouped: form.has('grouped'),
+    showsProgress: form.has('progress'),
   }
   await publishStatusPage(deps.db, personOf(context, session), input)
   redirect(context, `/projects/${project.uuid}/status-page?done=status-page-saved`)
@@ -102,7 +103,9 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
   const state = overall(visible)
   const feed = `/status/${page.token}/feed.atom`
   // The slowest part: some tenths of a millisecond per check.
-  const lines = await mapYielding(visible, (one) => renderToStaticMarkup(<PublicCheck shown={one} />))
+  const lines = await mapYielding(visible, (one) =>
+    renderToStaticMarkup(<PublicCheck shown={one} showsProgress={page.showsProgress} />),
+  )
   const lineOf = new Map(visible.map((one, index) => [one, lines[index] ?? '']))
   return renderPage(
     { ...context, csrf: '', flash: {}, query: new URLSearchParams() },
@@ -165,7 +168,7 @@ function PublicGroup(props: { name: string; members: readonly Shown[]; lines: re
   return <section class="card table-card" aria-label={name || 'Checks'} dangerouslySetInnerHTML={{ __html: content }} />
 }
 
-function PublicCheck({ shown }: { shown: Shown }) {
+function PublicCheck({ shown, showsProgress }: { shown: Shown; showsProgress: boolean }) {
   const { check, days, uptime, maintenanceUntil } = shown
   return (
     <div class="public-check">
@@ -178,7 +181,7 @@ function PublicCheck({ shown }: { shown: Shown }) {
             </span>
           )}
           <span class={`public-state is-${publicStatus(shown)}`}>
-            <StatusGlyph status={publicStatus(shown)} /> {publicLabel(shown)}
+            <StatusGlyph status={publicStatus(shown)} /> {publicLabel(shown, showsProgress)}
           </span>
         </span>
       </div>

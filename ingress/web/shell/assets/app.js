@@ -194,6 +194,21 @@ function keepTimes() {
   }
 }
 
+// The timeline of a policy follows its form, which the server reads as when a step is added.
+const planned = document.querySelector('#plan-preview')
+let planTyping = 0
+planned?.closest('form').addEventListener('input', ({ currentTarget: form }) => {
+  clearTimeout(planTyping)
+  const mine = setTimeout(async () => {
+    const body = new URLSearchParams([...new FormData(form), ['do', 'draft']])
+    const answer = await fetch(form.action, { method: 'POST', body }).catch(() => null)
+    if (!answer?.ok || mine !== planTyping) return
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    planned.replaceChildren(...page.querySelector('#plan-preview').childNodes)
+  }, 300)
+  planTyping = mine
+})
+
 // Exact times are in the time zone of the account, unless the page offers a choice.
 function showZone() {
   const { zone } = document.documentElement.dataset
