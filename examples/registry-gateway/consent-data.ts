@@ -33,7 +33,7 @@ export interface ConsentData {
   tick(work: () => Work): Promise<void>
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   hashKey: Buffer
   dataLifeDays: number
   /** called when the data of a consent was deleted */

@@ -1,11 +1,15 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { NoAnswerError } from '#shared/risk/registries/connector.ts'
 import type { Question } from '../../examples/registry-gateway/adapter.ts'
 import type { AnswerLine, CallLine, Work } from '../../examples/registry-gateway/calls.ts'
 import { createAccessToken } from '../../examples/registry-gateway/calls.ts'
-import { composeGateway, healthOf } from '../../examples/registry-gateway/compose.ts'
+import { composeGateway, healthOf, notifySecretOf } from '../../examples/registry-gateway/compose.ts'
+import { createGateway } from '../../examples/registry-gateway/gateway.ts'
+import { createGatewayServer } from '../../examples/registry-gateway/server.ts'
 import { loadSettings } from '../../examples/registry-gateway/settings.ts'
 import { derivedKey, memoryStore, openStore } from '../../examples/registry-gateway/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -179,4 +183,90 @@ test('the lock of an earlier process with the same id is taken over', (t) => {
   store.write('a', 1)
   t.is(store.read('a'), 1)
   t.throws(() => openStore(folder, derivedKey(Buffer.alloc(32, 7), 'state')), { message: /in use by process/ })
+})
+
+test('kept answers end when the aggregator reports a revocation', async (t) => {
+  const sample = sampleOf('setu', 'good')
+  const state = sample.exchanges.find(({ request }) => request.url.includes('/consents/'))
+  if (!state) throw new Error('the sample reads the consent')
+  const revoked = {
+    ...state,
+    response: { ...state.response, body: { ...Object(state.response.body), status: 'REVOKED' } },
+  }
+  const { composition } = replayed({ ...sample, exchanges: [...sample.exchanges, revoked] })
+  t.is((await answerTo(sample, composition)).status, 200)
+  const hint = JSON.stringify({ consentId: sample.consent?.members[0]?.consentId })
+  await composition.consented?.api.handle({
+    ...{
+      method: 'POST',
+      path: `/notify/${notifySecretOf(loadSettings(sampleEnv))}`,
+      isAdmin: false,
+      organisation: null,
+    },
+    readBody: async () => hint,
+  })
+  t.is((await answerTo(sample, composition)).body.toString(), '{"code":"CONSENT_REVOKED"}')
+})
+
+test('a fault with one consent does not stop the others', async (t) => {
+  const memory = memoryStore()
+  let broken: string | undefined
+  const store = {
+    ...memory,
+    write(name: string, value: unknown) {
+      if (name === broken) throw new TypeError('the state cannot be written')
+      memory.write(name, value)
+    },
+  }
+  const followed: string[] = []
+  const deps = {
+    http: async ({ url }: { url: string }) => {
+      followed.push(url)
+      return await Promise.reject(new NoAnswerError('connection'))
+    },
+    ...{ now: () => 1000, sleep: async () => {}, report: () => {} },
+  }
+  const { consented } = composeGateway(loadSettings(sampleEnv), deps, { store })
+  for (const consentId of ['first', 'second'])
+    consented?.consents.create({ pan: 'AAACR5678D', gstins: [], organisation: null, consentId, nowMs: 0 })
+  ;[broken] = memory.names()
+  await t.throwsAsync(async () => await consented?.tick(), { instanceOf: TypeError })
+  t.is(followed.length, 2)
+  t.is(consented?.consents.byId('second')?.record.nextAt, 31_000)
+})
+
+test('a fault of the gateway is 500, counted and reported', async (t) => {
+  const faults: unknown[] = []
+  const counted: string[] = []
+  const fault = (error: unknown) => void faults.push(error)
+  const gateway = createGateway({
+    adapters: [
+      {
+        ...{ name: 'broken', operations: ['/companies'], mappings: {} },
+        answer: () => Promise.reject(new TypeError('of an adapter')),
+        health: () => ({ placesLeft: 0, tokenUntil: null }),
+      },
+    ],
+    deps: { http: () => Promise.reject(new Error('no call')), now: () => 0, sleep: async () => {}, report: () => {} },
+    count: (operation, code) => void counted.push(`${operation} ${code}`),
+    fault,
+  })
+  const server = createGatewayServer({
+    gateway,
+    ...{ token: 'a', adminToken: 'b', leiPath: undefined, fault },
+    admin: () => Promise.reject(new TypeError('of the consents')),
+    health: async () => ({}),
+    metrics: async () => '',
+    isWritable: () => true,
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => void server.close())
+  // A server on a TCP port has an address object.
+  const { port } = server.address() as AddressInfo
+  for (const path of ['/companies?pan=AAACR5678D', '/consents']) {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: 'Bearer a' } })
+    t.deepEqual([answer.status, await answer.text()], [500, '{}'])
+  }
+  t.deepEqual(counted, ['/companies 500'])
+  t.is(faults.length, 2)
 })

@@ -31,4 +31,6 @@ test('hosts and keys of test environments are found', (t) => {
   t.deepEqual(testSettings(loadSettings(sampleEnv)), [])
   const env = { ...sampleEnv, SETU_URL: 'https://fiu-sandbox.setu.co/v2', SANDBOX_API_KEY: 'key_test_1' }
   t.deepEqual(testSettings(loadSettings(env)), ['SETU_URL', 'SANDBOX_API_KEY'])
+  const withPort = { ...sampleEnv, SANDBOX_URL: 'https://test-api.sandbox.co.in:8443' }
+  t.deepEqual(testSettings(loadSettings(withPort)), ['SANDBOX_URL'])
 })

@@ -18,7 +18,7 @@ let createProject: ReturnType<typeof importing>['createProject']
 let api: ReturnType<typeof importing>['api']
 
 test.before(async () => {
-  app = await sharedProduct()
+  app = await sharedProduct({ env: { PING_EMAIL_DOMAIN: MAIL_DOMAIN } })
   ;({ admin, createProject, api } = importing(app))
   source = await openHttpSink()
 })
