@@ -16,7 +16,7 @@ import { acknowledgeIncident } from '#shared/monitoring/operations/incidents.ts'
 import { endWindow } from '#shared/monitoring/operations/windows.ts'
 import { nowMicros, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type AdminContext, type Command, type Given, operatorOf, textOf, UsageError } from './command.ts'
+import { type AdminContext, type Command, type Options, operatorOf, textOf, UsageError } from './command.ts'
 import { requireProject } from './project.ts'
 
 const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
@@ -27,8 +27,8 @@ const listPolicies: Command = {
   verb: 'list',
   summary: 'List the alert policies of a project with their escalation steps',
   options: { project: projectOption },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
     const nameOf = await integrationNames(context, project.id)
     const policies = await policiesOf(context.db, [project.id])
     const text = policies.map(
@@ -43,11 +43,11 @@ const showPolicy: Command = {
   verb: 'show',
   summary: 'Show an alert policy as the API does',
   options: { project: projectOption, policy: { description: 'id of the policy', value: 'ID', required: true } },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const uuid = uuidOf(given, 'policy')
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const uuid = uuidOf(options, 'policy')
     const policy = uuid === null ? null : await findPolicy(context.db, project.id, uuid)
-    if (!policy) throw new UsageError(`the project has no policy ${textOf(given, 'policy')}`)
+    if (!policy) throw new UsageError(`the project has no policy ${textOf(options, 'policy')}`)
     const shown = policyView(policy)
     return { json: shown, text: JSON.stringify(shown, null, 2) }
   },
@@ -58,8 +58,8 @@ const listWindows: Command = {
   verb: 'list',
   summary: 'List the maintenance windows of a project, the newest first',
   options: { project: projectOption },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
     const windows = (await windowsOf(context.db, [project.id])).map(windowView)
     const text = windows.map((window) => {
       const time =
@@ -76,11 +76,11 @@ const endOneWindow: Command = {
   verb: 'end',
   summary: 'End the current maintenance; of a recurring window only this occurrence',
   options: { project: projectOption, window: { description: 'id of the window', value: 'ID', required: true } },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const uuid = uuidOf(given, 'window')
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const uuid = uuidOf(options, 'window')
     const before = uuid === null ? null : await findWindow(context.db, project.id, uuid)
-    if (!before) throw new UsageError(`the project has no window ${textOf(given, 'window')}`)
+    if (!before) throw new UsageError(`the project has no window ${textOf(options, 'window')}`)
     const input = { project, uuid: before.uuid, now: nowMicros() }
     const ended = await endWindow(context.db, operatorOf(context), input)
     const isEnded = JSON.stringify(ended.time) !== JSON.stringify(before.time)
@@ -95,10 +95,10 @@ const listOpen: Command = {
   noun: 'incident',
   verb: 'list',
   summary: `List the open incidents of a project, the newest ${LISTED}`,
-  options: { project: projectOption, all: { description: 'those that are over too' } },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const state = given.all ? null : 'open'
+  options: { project: projectOption, all: { description: 'resolved incidents too' } },
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const state = options.all ? null : 'open'
     const incidents = await listIncidents(context.db, project.id, { ...ANY_INCIDENT, state }, LISTED)
     const text = incidents.map(({ id, name, checkUuid, state, severity, downAt, ackBy }) =>
       [id, state.padEnd(12), severity.padEnd(8), toIsoSeconds(downAt), name || checkUuid, ackBy ?? '']
@@ -119,8 +119,8 @@ const showIncident: Command = {
   verb: 'show',
   summary: 'Show what happened in an incident: changes, decisions, messages and what became of them, acts, gaps',
   options: { project: projectOption, incident: incidentOption },
-  async run(given, context) {
-    const { incident } = await requireIncident(given, context)
+  async run(options, context) {
+    const { incident } = await requireIncident(options, context)
     const { entries } = await readTimeline(context.db, incident)
     return {
       json: { ...incidentView(incident, nowMicros()), timeline: entries.map(timelineView) },
@@ -138,9 +138,9 @@ const acknowledge: Command = {
     incident: incidentOption,
     note: { description: 'what is done about it', value: 'TEXT' },
   },
-  async run(given, context) {
-    const { project, incident } = await requireIncident(given, context)
-    const note = given.note === undefined ? '' : textOf(given, 'note')
+  async run(options, context) {
+    const { project, incident } = await requireIncident(options, context)
+    const note = options.note === undefined ? '' : textOf(options, 'note')
     if (note.length > 2000) throw new UsageError('--note is longer than 2000 characters')
     const input = { project, id: incident.id, by: '', note, via: 'command' } as const
     try {
@@ -170,16 +170,16 @@ async function integrationNames({ db }: AdminContext, projectId: number): Promis
 }
 
 /** @throws UsageError when the project has no such incident */
-async function requireIncident(given: Given, context: AdminContext) {
-  const project = await requireProject(textOf(given, 'project'), context)
-  const uuid = uuidOf(given, 'incident')
+async function requireIncident(options: Options, context: AdminContext) {
+  const project = await requireProject(textOf(options, 'project'), context)
+  const uuid = uuidOf(options, 'incident')
   const incident = uuid === null ? null : await findIncident(context.db, project.id, uuid)
-  if (!incident) throw new UsageError(`the project has no incident ${textOf(given, 'incident')}`)
+  if (!incident) throw new UsageError(`the project has no incident ${textOf(options, 'incident')}`)
   return { project, incident }
 }
 
 /** @returns null for an invalid uuid */
-function uuidOf(given: Given, name: string): string | null {
-  const uuid = textOf(given, name).toLowerCase()
+function uuidOf(options: Options, name: string): string | null {
+  const uuid = textOf(options, name).toLowerCase()
   return isUuid(uuid) ? uuid : null
 }

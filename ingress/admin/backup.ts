@@ -51,8 +51,8 @@ const write: Command = {
       required: true,
     },
   },
-  async run(given, { config }) {
-    const folder = textOf(given, 'to')
+  async run(options, { config }) {
+    const folder = textOf(options, 'to')
     refuseSharedSessions(config)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if ((await stat(folder)).mode & 0o077) {
@@ -63,8 +63,14 @@ const write: Command = {
     await writePrivateFile(file, '')
     const inventory = await withDatabase(url, async (db) =>
       exportSnapshot(db, async (tx, snapshot) => {
-        const options = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`, `--file=${file}`]
-        await postgresTool('pg_dump', options, url)
+        const dumpOptions = [
+          '--format=custom',
+          '--no-owner',
+          '--no-privileges',
+          `--snapshot=${snapshot}`,
+          `--file=${file}`,
+        ]
+        await postgresTool('pg_dump', dumpOptions, url)
         return await takeInventory(tx)
       }),
     )
@@ -89,8 +95,8 @@ const verify: Command = {
     from: { description: 'the folder of backup write', value: 'FOLDER', required: true },
     keep: { description: 'leave the restored database, and name it' },
   },
-  async run(given, context) {
-    const folder = textOf(given, 'from')
+  async run(options, context) {
+    const folder = textOf(options, 'from')
     const started = performance.now()
     const manifest = readManifest(await readFile(join(folder, MANIFEST), 'utf8'))
     const file = join(folder, DUMP)
@@ -99,13 +105,13 @@ const verify: Command = {
       { what: 'dump', ok: isWhole, text: isWhole ? 'is unchanged' : 'was changed after it was written' },
     ]
     const name = `signalbox_drill_${randomBytes(4).toString('hex')}`
-    if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, given.keep === true)))
+    if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, options.keep === true)))
     const seconds = Math.round((performance.now() - started) / 100) / 10
     const failed = findings.some(({ ok }) => !ok)
     const text = findingLines(findings)
-    if (given.keep === true && isWhole) text.push(`kept as ${name}`)
+    if (options.keep === true && isWhole) text.push(`kept as ${name}`)
     return {
-      json: { healthy: !failed, at: manifest.at, seconds, findings, database: given.keep === true ? name : null },
+      json: { healthy: !failed, at: manifest.at, seconds, findings, database: options.keep === true ? name : null },
       text: [...text, `restored and compared in ${seconds} s`].join('\n'),
       failed,
     }
@@ -147,8 +153,8 @@ async function restoreInto(
   return await withDatabase(server, async (admin) => {
     await createDatabase(admin, name)
     try {
-      const options = ['--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${name}`, file]
-      await postgresTool('pg_restore', options, url.href)
+      const restoreOptions = ['--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${name}`, file]
+      await postgresTool('pg_restore', restoreOptions, url.href)
       return await withDatabase(url.href, async (db) => {
         const findings = await databaseFindings(db, secrets)
         // The inventory of a log that does not match its signature cannot be taken.

@@ -14,7 +14,7 @@ const repair: Command = {
     'the lines to run on one of its nodes are printed, and the exit status is 1.',
   ],
   options: {},
-  async run(_given, { config, db, log }) {
+  async run(_options, { config, db, log }) {
     if (config.amqpAdminUrl === undefined) throw new ConflictError('AMQP_ADMIN_URL is not set')
     const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
     const queues = durableQueues(await pingQueuesInUse(db, config.pingShards))

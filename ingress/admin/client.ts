@@ -10,7 +10,7 @@ import {
 } from '#shared/tenancy/oauth/families.ts'
 import { changeFamilies, rotateClientSecret, switchClient } from '#shared/tenancy/operations/clients.ts'
 import { findOrganisation, findOrganisationOfClient, listClients } from '#shared/tenancy/organisations/store.ts'
-import { type Command, type Given, lines, operatorOf, textOf, UsageError } from './command.ts'
+import { type Command, lines, type Options, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 
 const families = {
@@ -30,7 +30,7 @@ const create: Command = {
     'The x-api-key comes with the family securitisation, the LMS secret with colending.',
   ],
   options: {
-    name: { description: 'the organisation, made when there is none of this name', value: 'ORG', required: true },
+    name: { description: 'organisation of the client, created if it does not exist', value: 'ORG', required: true },
     env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
     families,
     scopes: {
@@ -40,14 +40,14 @@ const create: Command = {
     'no-api-key': { description: 'without an x-api-key: securitisation evidence is then not configured' },
     'no-lms-secret': { description: 'without an LMS secret: inbound LMS events are then not configured' },
   },
-  async run(given, { db, secrets }) {
+  async run(options, { db, secrets }) {
     const created = await createClient(db, secrets, {
-      name: textOf(given, 'name'),
-      env: envOf(given),
-      families: familiesOf(given),
-      scopes: scopesOf(given),
-      hasApiKey: given['no-api-key'] !== true,
-      hasLmsSecret: given['no-lms-secret'] !== true,
+      name: textOf(options, 'name'),
+      env: envOf(options),
+      families: familiesOf(options),
+      scopes: scopesOf(options),
+      hasApiKey: options['no-api-key'] !== true,
+      hasLmsSecret: options['no-lms-secret'] !== true,
     })
     return { json: created, text: lines({ ...created, families: created.families.join(',') }) }
   },
@@ -58,7 +58,7 @@ const list: Command = {
   verb: 'list',
   summary: 'List all API clients',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const clients = await listClients(db)
     const text = clients.map(
       ({ clientId, organisation, env, families: held, disabledAt }) =>
@@ -73,8 +73,8 @@ const rotate: Command = {
   verb: 'rotate-secret',
   summary: 'Give a client a second secret; the one before the last stops working',
   options: { client: clientOption },
-  async run(given, { db, actor }) {
-    const clientId = textOf(given, 'client')
+  async run(options, { db, actor }) {
+    const clientId = textOf(options, 'client')
     await requireClient(db, clientId)
     const clientSecret = await rotateClientSecret(db, operatorOf({ actor }), { organisationId: null, clientId })
     const shown = { clientId, clientSecret }
@@ -88,8 +88,8 @@ function switchCommand(verb: 'disable' | 'enable', summary: string): Command {
     verb,
     summary,
     options: { client: clientOption },
-    async run(given, { db, actor }) {
-      const clientId = textOf(given, 'client')
+    async run(options, { db, actor }) {
+      const clientId = textOf(options, 'client')
       await requireClient(db, clientId)
       await switchClient(db, operatorOf({ actor }), { organisationId: null, clientId }, verb === 'disable')
       return { json: { clientId, disabled: verb === 'disable' }, text: `${clientId} ${verb}d` }
@@ -103,11 +103,11 @@ function entitlementCommand(verb: 'grant' | 'revoke', summary: string): Command 
     verb,
     summary,
     options: { organisation: { description: 'organisation id', value: 'ID', required: true }, families },
-    async run(given, { db, actor }) {
-      const uuid = textOf(given, 'organisation')
+    async run(options, { db, actor }) {
+      const uuid = textOf(options, 'organisation')
       const organisation = /^[0-9a-f-]{36}$/i.test(uuid) ? await findOrganisation(db, uuid) : undefined
       if (!organisation) throw new UsageError(`there is no organisation ${uuid}`)
-      const named = familiesOf(given)
+      const named = familiesOf(options)
       await changeFamilies(db, operatorOf({ actor }), {
         organisationId: organisation.id,
         families: named,
@@ -135,21 +135,21 @@ export const clientCommands: readonly Command[] = [
   ),
 ]
 
-function envOf(given: Given): ApiEnv {
-  const env = textOf(given, 'env')
+function envOf(options: Options): ApiEnv {
+  const env = textOf(options, 'env')
   if (env === 'SANDBOX' || env === 'PRODUCTION') return env
   throw new UsageError('--env is SANDBOX or PRODUCTION')
 }
 
-function familiesOf(given: Given): Family[] {
-  const parsed = parseFamilies(textOf(given, 'families'))
+function familiesOf(options: Options): Family[] {
+  const parsed = parseFamilies(textOf(options, 'families'))
   if ('families' in parsed) return parsed.families
   throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a family: ${FAMILIES.join(', ')}`)
 }
 
-function scopesOf(given: Given): ClientScope[] {
-  if (given.scopes === undefined) return []
-  const parsed = parseClientScopes(textOf(given, 'scopes'))
+function scopesOf(options: Options): ClientScope[] {
+  if (options.scopes === undefined) return []
+  const parsed = parseClientScopes(textOf(options, 'scopes'))
   if ('scopes' in parsed) return parsed.scopes
   throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a scope to give: ${CLIENT_SCOPES.join(', ')}`)
 }

@@ -43,8 +43,8 @@ interface Option {
   required?: true
 }
 
-/** By option name; switches are `true`. */
-export type Given = Readonly<Record<string, string | true | undefined>>
+/** Values of a command line by the name of the option; switches are `true`. */
+export type Options = Readonly<Record<string, string | true | undefined>>
 
 export interface Output {
   json: unknown
@@ -71,21 +71,21 @@ export interface Command {
   /** command lines without `npm run -s admin --`; default: the usage line alone */
   examples?: readonly string[]
   options: Readonly<Record<string, Option>>
-  run(given: Given, context: AdminContext): Promise<Output>
+  run(options: Options, context: AdminContext): Promise<Output>
 }
 
 /** A command that works without any setting or server. */
 export interface OfflineCommand extends Omit<Command, 'run'> {
   offline: true
-  run(given: Given): Promise<Output>
+  run(options: Options): Promise<Output>
 }
 
 /** Invalid usage by the operator; printed without a stack, exit status 2. */
 export class UsageError extends CommandLineError {}
 
 /** For required options. @throws UsageError if the option is missing */
-export function textOf(given: Given, name: string): string {
-  const value = given[name]
+export function textOf(options: Options, name: string): string {
+  const value = options[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing`)
   return value
 }
@@ -94,8 +94,8 @@ export function textOf(given: Given, name: string): string {
  * Reads a secret option; `-` means standard input, because every user of the machine sees a command line.
  * @throws UsageError if it is missing, or standard input is empty
  */
-export async function secretOf(given: Given, name: string): Promise<string> {
-  const value = textOf(given, name)
+export async function secretOf(options: Options, name: string): Promise<string> {
+  const value = textOf(options, name)
   if (value !== '-') return value
   const read = (await text(process.stdin)).replace(/\r?\n$/, '')
   if (read === '') throw new UsageError(`--${name} - needs the value at standard input`)
@@ -103,10 +103,11 @@ export async function secretOf(given: Given, name: string): Promise<string> {
 }
 
 /** Returns null without the option. */
-export function numberOf(given: Given, name: string): number | null {
-  const value = given[name]
+export function numberOf(options: Options, name: string): number | null {
+  const value = options[name]
   if (value === undefined) return null
-  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} is not a whole number`)
+  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value))
+    throw new UsageError(`--${name} must be a whole number, not "${value}"`)
   return Number(value)
 }
 

@@ -17,9 +17,9 @@ const exporting: Command = {
     project,
     'with-secrets': { description: 'include the credentials of integrations: keep the result safe' },
   },
-  async run(given, context) {
-    const owner = await requireProject(textOf(given, 'project'), context)
-    const input = { project: owner, withSecrets: given['with-secrets'] === true }
+  async run(options, context) {
+    const owner = await requireProject(textOf(options, 'project'), context)
+    const input = { project: owner, withSecrets: options['with-secrets'] === true }
     const document = await exportProject(context.db, operatorOf(context), input, context)
     return { json: document, text: JSON.stringify(document, null, 2) }
   },
@@ -37,14 +37,14 @@ const importing: Command = {
     'Reads what `export` prints, and lists of checks as the API of this or another service with it answers them',
     '(GET /api/v3/checks/ with the read-write key). Ids are kept, so ping URLs stay the same. Nothing is deleted.',
   ],
-  async run(given, context) {
-    const owner = await requireProject(textOf(given, 'project'), context)
-    const file = textOf(given, 'file')
+  async run(options, context) {
+    const owner = await requireProject(textOf(options, 'project'), context)
+    const file = textOf(options, 'file')
     const parsed = parseJsonBody(await readFile(file === '-' ? '/dev/stdin' : file))
     if (!parsed.ok) throw new UsageError(`${file}: ${parsed.error}`)
     const changes: CacheChange[] = []
     const deps = { ...context, outbox: null, announce: (change: CacheChange) => void changes.push(change) }
-    const input = { project: owner, document: parsed.body, apply: given.apply === true }
+    const input = { project: owner, document: parsed.body, apply: options.apply === true }
     const report = await importProject(context.db, operatorOf(context), input, deps)
     await announceOnce(context.config.amqpUrl, changes)
     return { json: report, text: describe(report) }

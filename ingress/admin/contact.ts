@@ -9,15 +9,15 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
-  type Given,
   lines,
+  type Options,
   operatorOf,
   secretOf,
   storedOutbox,
   textOf,
   UsageError,
 } from './command.ts'
-import { personOf } from './user.ts'
+import { requireUser } from './user.ts'
 
 const emailOption = { description: 'address by which the person signs in', value: 'E', required: true } as const
 const methodOption = { description: 'id of the contact method, from the list', value: 'ID', required: true } as const
@@ -27,8 +27,8 @@ const list: Command = {
   verb: 'list',
   summary: 'List the contact methods of a person; addresses are shortened',
   options: { email: emailOption },
-  async run(given, { db, secrets, config }) {
-    const user = await personOf(given, db)
+  async run(options, { db, secrets, config }) {
+    const user = await requireUser(options, db)
     const methods = (await listContactMethods(db, secrets, user.id)).map((method) => ({
       methodId: method.id,
       kind: method.kind,
@@ -71,18 +71,18 @@ const add: Command = {
     name: { description: 'what the person calls it', value: 'NAME' },
     verified: { description: 'vouch for the address; written to the audit log' },
   },
-  async run(given, context) {
+  async run(options, context) {
     const { db } = context
-    const user = await personOf(given, db)
-    const kind = textOf(given, 'kind')
+    const user = await requireUser(options, db)
+    const kind = textOf(options, 'kind')
     const input = {
       userId: user.id,
       kind,
-      name: typeof given.name === 'string' ? given.name : '',
-      config: objectOf(await secretOf(given, 'config')),
+      name: typeof options.name === 'string' ? options.name : '',
+      config: objectOf(await secretOf(options, 'config')),
       via: null,
       recoveries: null,
-      isVerified: given.verified === true,
+      isVerified: options.verified === true,
     }
     const methodId = await addContactMethod(db, operatorOf(context), input, context)
     const added = { methodId, email: user.email, kind, verified: input.isVerified }
@@ -100,13 +100,13 @@ const verify: Command = {
     code: { description: 'code of six digits that the person received', value: 'CODE' },
     verified: { description: 'vouch for the address; written to the audit log' },
   },
-  async run(given, context) {
+  async run(options, context) {
     const { db, secrets } = context
-    const own = await methodOf(given, context)
+    const own = await methodOf(options, context)
     const actor = operatorOf(context)
-    if (given.verified) await vouchForContact(db, actor, own, secrets)
-    else if (given.code !== undefined) {
-      await verifyContactMethod(db, actor, { ...own, code: textOf(given, 'code') }, { secrets, now: nowMicros })
+    if (options.verified) await vouchForContact(db, actor, own, secrets)
+    else if (options.code !== undefined) {
+      await verifyContactMethod(db, actor, { ...own, code: textOf(options, 'code') }, { secrets, now: nowMicros })
     } else {
       await sendContactCode(db, actor, own, { secrets, now: nowMicros, outbox: storedOutbox(db), replies: null })
       return { json: { methodId: own.id, sent: true }, text: 'A code is on its way. Enter it with --code.' }
@@ -120,16 +120,16 @@ const remove: Command = {
   verb: 'delete',
   summary: 'Delete a contact method and its notification rules',
   options: { email: emailOption, method: methodOption },
-  async run(given, context) {
-    const own = await methodOf(given, context)
+  async run(options, context) {
+    const own = await methodOf(options, context)
     await removeContactMethod(context.db, operatorOf(context), own, context)
     return { json: { methodId: own.id }, text: 'deleted' }
   },
 }
 
-async function methodOf(given: Given, { db }: AdminContext): Promise<{ userId: number; id: string }> {
-  const user = await personOf(given, db)
-  const id = textOf(given, 'method')
+async function methodOf(options: Options, { db }: AdminContext): Promise<{ userId: number; id: string }> {
+  const user = await requireUser(options, db)
+  const id = textOf(options, 'method')
   if (!isUuid(id)) throw new UsageError('--method is not an id; contact list shows all')
   return { userId: user.id, id }
 }

@@ -8,7 +8,7 @@ import {
 import { recordDeadLetterAction } from '#shared/platform/broker/dead-letter-store.ts'
 import { isServerFault } from '#shared/platform/database/error-class.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
-import { type AdminContext, type Command, type Given, numberOf, type Output, textOf, UsageError } from './command.ts'
+import { type AdminContext, type Command, numberOf, type Options, type Output, textOf, UsageError } from './command.ts'
 
 const queue = {
   description: 'work queue of the dead letters, for example pings.0',
@@ -23,7 +23,7 @@ const list: Command = {
   verb: 'list',
   summary: 'List the work queues with the number of their dead letters',
   options: {},
-  async run(_given, context) {
+  async run(_options, context) {
     await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
     const rows = []
     for (const name of await queuesOfInstallation(context))
@@ -38,12 +38,12 @@ const inspect: Command = {
   verb: 'inspect',
   summary: 'Show dead letters with their reasons; they stay in their queue',
   options: { queue, message, limit, body: { description: 'show the content too, which may contain data of pings' } },
-  async run(given, context) {
+  async run(options, context) {
     await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
-    const id = given.message
+    const id = options.message
     const seen = await deadLetters.each(
-      await requireQueue(given, context),
-      limitOf(given),
+      await requireQueue(options, context),
+      limitOf(options),
       () => 'keep',
       async () => {},
     )
@@ -51,7 +51,7 @@ const inspect: Command = {
       .filter(({ message }) => id === undefined || message.messageId === id)
       .map(({ message }) => ({
         ...summarize(message),
-        ...(given.body === true && { body: message.body.toString('utf8') }),
+        ...(options.body === true && { body: message.body.toString('utf8') }),
       }))
     const text = messages.map((it) =>
       [
@@ -75,8 +75,8 @@ const replayServerFaults: Command = {
     'one are replayed instead, for example 23514 or TypeError.',
   ],
   options: { error: { description: 'SQLSTATE, code or name of the last error', value: 'ERROR' }, limit },
-  async run(given, context) {
-    const requested = given.error
+  async run(options, context) {
+    const requested = options.error
     const isSelected = (message: DeadLetteredMessage) => {
       const { lastError } = summarize(message)
       if (typeof requested !== 'string') return isServerFault(lastError)
@@ -87,7 +87,7 @@ const replayServerFaults: Command = {
     for (const name of await queuesOfInstallation(context)) {
       if (((await deadLetters.depth(name)) ?? 0) === 0) continue
       results.push(
-        ...(await handle(deadLetters, context, name, given, (message) => (isSelected(message) ? 'replay' : 'keep'))),
+        ...(await handle(deadLetters, context, name, options, (message) => (isSelected(message) ? 'replay' : 'keep'))),
       )
     }
     return report(results)
@@ -108,11 +108,11 @@ function acting(action: 'replay' | 'discard', summary: string): Command {
     verb: action,
     summary,
     options: { queue, message, all: { description: 'all dead letters of the queue, up to --limit' }, limit },
-    async run(given, context) {
-      const id = given.message
-      if ((id === undefined) === (given.all === undefined)) throw new UsageError('give either --message or --all')
+    async run(options, context) {
+      const id = options.message
+      if ((id === undefined) === (options.all === undefined)) throw new UsageError('give either --message or --all')
       await using deadLetters = await openDeadLetterQueues(context.config.amqpUrl)
-      return await act(deadLetters, context, given, (message) =>
+      return await act(deadLetters, context, options, (message) =>
         id === undefined || message.messageId === id ? action : 'keep',
       )
     },
@@ -122,10 +122,10 @@ function acting(action: 'replay' | 'discard', summary: string): Command {
 async function act(
   deadLetters: DeadLetterQueues,
   context: AdminContext,
-  given: Given,
+  options: Options,
   decide: (message: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Output> {
-  const results = await handle(deadLetters, context, await requireQueue(given, context), given, decide)
+  const results = await handle(deadLetters, context, await requireQueue(options, context), options, decide)
   if (results.length === 0) throw new UsageError('the queue has no such dead letter')
   return report(results)
 }
@@ -140,10 +140,10 @@ async function handle(
   deadLetters: DeadLetterQueues,
   { db, actor }: AdminContext,
   queue: string,
-  given: Given,
+  options: Options,
   decide: (message: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Handled[]> {
-  const seen = await deadLetters.each(queue, limitOf(given), decide, async (message, action) => {
+  const seen = await deadLetters.each(queue, limitOf(options), decide, async (message, action) => {
     await recordDeadLetterAction(db, { queue, messageId: message.messageId, action, actor })
   })
   const handled = seen.filter(({ result }) => result !== 'kept')
@@ -159,13 +159,13 @@ async function queuesOfInstallation({ db, config }: Pick<AdminContext, 'config' 
   return workQueues(await pingQueuesInUse(db, config.pingShards))
 }
 
-async function requireQueue(given: Given, context: Pick<AdminContext, 'config' | 'db'>): Promise<string> {
-  const name = textOf(given, 'queue').replace(/\.dead$/, '')
+async function requireQueue(options: Options, context: Pick<AdminContext, 'config' | 'db'>): Promise<string> {
+  const name = textOf(options, 'queue').replace(/\.dead$/, '')
   const queues = await queuesOfInstallation(context)
   if (!queues.includes(name)) throw new UsageError(`there is no queue ${name}; there are ${queues.join(', ')}`)
   return name
 }
 
-function limitOf(given: Given): number {
-  return numberOf(given, 'limit') ?? 1000
+function limitOf(options: Options): number {
+  return numberOf(options, 'limit') ?? 1000
 }

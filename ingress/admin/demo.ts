@@ -7,8 +7,8 @@ export const demoCommand: Command = {
   help: ['The checks go down when nothing pings them: `make demo` runs this command and then pings them.'],
   examples: ['demo', 'demo --name Trial'],
   options: { name: { description: 'name of the new project (default: Sample data)', value: 'NAME' } },
-  async run(given, context) {
-    const name = typeof given.name === 'string' ? given.name : 'Sample data'
+  async run(options, context) {
+    const name = typeof options.name === 'string' ? options.name : 'Sample data'
     const { project, keys, ...filled } = await createDemo(context.db, operatorOf(context), { name }, context)
     const created = {
       projectId: project.uuid,

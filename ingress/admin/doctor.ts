@@ -33,16 +33,16 @@ export const doctorCommand: Command = {
     drill: { description: 'send a temporary check through the running product' },
     url: { description: 'the listener for the drill (default: PUBLIC_URL)', value: 'URL' },
   },
-  async run(given, context) {
-    if (given.url !== undefined && !given.drill) throw new UsageError('--url goes with --drill')
-    const base = typeof given.url === 'string' ? given.url.replace(/\/+$/, '') : context.config.publicUrl
+  async run(options, context) {
+    if (options.url !== undefined && !options.drill) throw new UsageError('--url goes with --drill')
+    const base = typeof options.url === 'string' ? options.url.replace(/\/+$/, '') : context.config.publicUrl
     const findings = [
       ...settings(context),
       ...(await database(context)),
       ...(await broker(context)),
       ...(await clusterFindings(context)),
       ...(await mailServer(context)),
-      ...(given.drill ? await drilled(base, context) : []),
+      ...(options.drill ? await drilled(base, context) : []),
     ]
     const failed = findings.some(({ ok }) => !ok)
     return { json: { healthy: !failed, findings }, text: findingLines(findings).join('\n'), failed }

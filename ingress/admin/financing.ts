@@ -10,8 +10,8 @@ const begin: Command = {
     'both. After that the old key only finds existing records, and their owners are notified.',
   ],
   options: { env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } },
-  async run(given, { db, secrets }) {
-    const env = textOf(given, 'env')
+  async run(options, { db, secrets }) {
+    const env = textOf(options, 'env')
     if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
     const epoch = await beginEpoch(db, secrets, env)
     if (epoch === undefined)

@@ -13,9 +13,9 @@ const NO_PROJECT = 0
 const list: Command = {
   noun: 'gaps',
   verb: 'list',
-  summary: 'List the times in which signals could not be taken, newest first',
+  summary: 'List the coverage gaps, in which pings could not be accepted, newest first',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const gaps = await listGaps(db, {
       projectId: NO_PROJECT,
       before: null,
@@ -41,21 +41,21 @@ const list: Command = {
 const close: Command = {
   noun: 'gaps',
   verb: 'close',
-  summary: 'Remove a listener that has ended for good, so that its checks are evaluated again',
+  summary: 'End the coverage gap of a listener that will not return, so that its checks are evaluated again',
   help: [
-    'While a listener is missing, no check that is pinged through it goes down. A listener that stopped cleanly is',
-    'forgotten after a day; one that was killed stays missing until it restarts, or until this command. If it restarts',
-    'later, it counts again.',
+    'While no listener of a kind works, no check that is pinged through it goes down. If the listener was stopped cleanly,',
+    'the gap ends after a day. If it was killed, the gap ends when it restarts, or with this command.',
   ],
   options: { listener: { description: 'http or smtp', value: 'LISTENER', required: true } },
-  async run(given, { db }) {
-    const listener = textOf(given, 'listener')
-    if (listener !== 'http' && listener !== 'smtp') throw new UsageError('--listener is neither http nor smtp')
+  async run(options, { db }) {
+    const listener = textOf(options, 'listener')
+    if (listener !== 'http' && listener !== 'smtp')
+      throw new UsageError(`--listener must be http or smtp, not "${listener}"`)
     const from = toIsoSeconds(await closeGap(db, listener))
     const left = await openGaps(db)
     return {
       json: { listener, missedSince: from, stillOpen: left.filter((gap) => gap.listener !== listener).length },
-      text: `${listener} was missed since ${from} and is given up: the sweeper closes the gap within seconds`,
+      text: `the gap of ${listener} since ${from} is ended: the sweeper evaluates its checks within seconds`,
     }
   },
 }

@@ -16,12 +16,12 @@ export const openApiCommand: OfflineCommand = {
     write: { description: 'write it to docs/openapi.json instead' },
     registries: { description: 'print what a gateway to the registries must offer instead' },
   },
-  async run(given) {
-    if (given.registries === true) {
+  async run(options) {
+    if (options.registries === true) {
       const json = gatewayOpenapi()
       return { json, text: `${JSON.stringify(json, null, 2)}\n` }
     }
-    if (given.write !== true) return { json: openApiDocument(), text: openApiText() }
+    if (options.write !== true) return { json: openApiDocument(), text: openApiText() }
     await writeFile(openApiFile, openApiText())
     return { json: { written: 'docs/openapi.json' }, text: 'wrote docs/openapi.json' }
   },
@@ -52,9 +52,9 @@ export const settingsCommand: OfflineCommand = {
   noun: 'settings',
   summary: 'Print the table of all settings',
   options: { write: { description: 'write it to docs/settings.md instead' } },
-  async run(given) {
+  async run(options) {
     const text = settingsDocument()
-    if (given.write !== true) return { json: Object.keys(settings), text }
+    if (options.write !== true) return { json: Object.keys(settings), text }
     await writeFile(file, text)
     return { json: { written: 'docs/settings.md' }, text: 'wrote docs/settings.md' }
   },

@@ -27,8 +27,8 @@ import { nowMicros } from '#shared/time.ts'
 import {
   type AdminContext,
   type Command,
-  type Given,
   numberOf,
+  type Options,
   type Output,
   operatorOf,
   secretOf,
@@ -80,42 +80,46 @@ const healthchecks: Command = {
     'The database (3.0 to 4.3) also has the settings of integrations and the ping key. It is only read.',
     ...commonHelp,
   ],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const database = databaseOf(given, context)
-    const pingKey = typeof given['ping-key'] === 'string' ? given['ping-key'] : undefined
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const database = databaseOf(options, context)
+    const pingKey = typeof options['ping-key'] === 'string' ? options['ping-key'] : undefined
     checkImportedKeys({ pingKey })
     const source =
       database === null
-        ? await readByApi(given, context, pingKey)
-        : await readDatabase(given, context, { project, pingKey, ...database })
-    const report = await run(given, context, { project, ...source })
+        ? await readByApi(options, context, pingKey)
+        : await readDatabase(options, context, { project, pingKey, ...database })
+    const report = await run(options, context, { project, ...source })
     return { ...outputOf(report), warnings: source.warnings }
   },
 }
 
 type FromHealthchecks = Omit<Import, 'project'> & { warnings: readonly string[] }
 
-async function readByApi(given: Given, context: AdminContext, pingKey: string | undefined): Promise<FromHealthchecks> {
-  const { apiKey, warnings } = await apiKeyOf(given, context)
-  const keys: ImportedKeys = { pingKey, apiKey: given['keep-api-key'] === true ? apiKey : undefined }
+async function readByApi(
+  options: Options,
+  context: AdminContext,
+  pingKey: string | undefined,
+): Promise<FromHealthchecks> {
+  const { apiKey, warnings } = await apiKeyOf(options, context)
+  const keys: ImportedKeys = { pingKey, apiKey: options['keep-api-key'] === true ? apiKey : undefined }
   checkImportedKeys(keys)
   await using http = importClient(context.config)
-  const answers = await readHealthchecks(http, { url: textOf(given, 'url'), apiKey })
+  const answers = await readHealthchecks(http, { url: textOf(options, 'url'), apiKey })
   return { imported: fromHealthchecks(answers), keys, warnings }
 }
 
 async function readDatabase(
-  given: Given,
+  options: Options,
   context: AdminContext,
   from: { project: Project; pingKey: string | undefined; address: string; warnings: readonly string[] },
 ): Promise<FromHealthchecks> {
-  const code = typeof given['hc-project'] === 'string' ? given['hc-project'].toLowerCase() : undefined
+  const code = typeof options['hc-project'] === 'string' ? options['hc-project'].toLowerCase() : undefined
   const rows = await readHealthchecksDatabase(from.address, code)
   const imported = fromHealthchecksRows(rows)
   // Since 3.11 the database has a digest of the key, which needs the secret of the other server.
   const isPlain = !rows.project.apiKey.includes('.')
-  const wantsApiKey = given['keep-api-key'] === true && rows.project.apiKey !== ''
+  const wantsApiKey = options['keep-api-key'] === true && rows.project.apiKey !== ''
   if (wantsApiKey && !isPlain)
     imported.notTaken.push({ subject: 'API key', reason: 'the database has its digest only' })
   const stored = {
@@ -132,8 +136,8 @@ async function readDatabase(
 }
 
 /** @returns null if the API is to be used. @throws UsageError without a source and with two */
-function databaseOf(given: Given, { config }: AdminContext): { address: string; warnings: string[] } | null {
-  const { url, database } = given
+function databaseOf(options: Options, { config }: AdminContext): { address: string; warnings: string[] } | null {
+  const { url, database } = options
   if (url !== undefined && database !== undefined) throw new UsageError('--url and --database exclude each other')
   if (url !== undefined) return null
   if (typeof database !== 'string') {
@@ -160,21 +164,21 @@ const crontab: Command = {
     write: { description: 'also write the changed crontab to this file', value: 'FILE' },
   },
   help: ['Changes no crontab of the system: install the changed text with `crontab FILE`.', ...commonHelp],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const file = textOf(given, 'file')
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const file = textOf(options, 'file')
     const text = await readText(file)
     const { imported, jobs } = fromCrontab(text, {
-      tz: typeof given.tz === 'string' ? given.tz : null,
-      host: typeof given.host === 'string' ? given.host : hostname(),
-      grace: numberOf(given, 'grace') ?? 3600,
-      isSystem: given.system === true || /^\/etc\/(crontab$|cron\.d\/)/.test(file),
+      tz: typeof options.tz === 'string' ? options.tz : null,
+      host: typeof options.host === 'string' ? options.host : hostname(),
+      grace: numberOf(options, 'grace') ?? 3600,
+      isSystem: options.system === true || /^\/etc\/(crontab$|cron\.d\/)/.test(file),
       publicUrl: context.config.publicUrl,
     })
-    const report = await run(given, context, { project, imported, keys: {} })
+    const report = await run(options, context, { project, imported, keys: {} })
     const urls = await pingUrls(context.db, { project, imported, report }, context)
     const changed = rewriteCrontab(text, jobs, (key) => urls.get(key))
-    if (typeof given.write === 'string') await writeFile(given.write, changed.text)
+    if (typeof options.write === 'string') await writeFile(options.write, changed.text)
     const output = outputOf(report)
     return { ...output, json: { ...report, diff: changed.diff }, text: `${output.text}\n${changed.diff}`.trimEnd() }
   },
@@ -189,10 +193,10 @@ const cronitor: Command = {
     file: { description: 'the YAML export; - reads standard input', value: 'FILE', required: true },
   },
   help: ['Ping addresses change; the jobs must call the new ones.', ...commonHelp],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const imported = fromCronitor(await readText(textOf(given, 'file')))
-    return await outputOfFile(given, context, { project, imported, keys: {} })
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const imported = fromCronitor(await readText(textOf(options, 'file')))
+    return await outputOfFile(options, context, { project, imported, keys: {} })
   },
 }
 
@@ -202,13 +206,13 @@ const uptimeKuma: Command = {
   summary: 'Take over the push monitors of Uptime Kuma',
   options: { ...common, file: { description: 'kuma.db (2.x) or backup.json (1.x)', value: 'FILE', required: true } },
   help: ['Push addresses continue to work when the name of the server leads here.', ...commonHelp],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const file = textOf(given, 'file')
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const file = textOf(options, 'file')
     const monitors = await readUptimeKuma(file).catch((error: unknown) => {
       throw error instanceof DomainError ? error : new UsageError(`${file} cannot be read`, { cause: error })
     })
-    return outputOf(await run(given, context, { project, imported: fromUptimeKuma(monitors), keys: {} }))
+    return outputOf(await run(options, context, { project, imported: fromUptimeKuma(monitors), keys: {} }))
   },
 }
 
@@ -218,8 +222,8 @@ const start: Command = {
   summary: 'Expect the first pings of imported checks from now on',
   options: { project: common.project },
   help: ['A check that no ping reaches goes down after its period and grace time, as if a ping had come now.'],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
     const changes: CacheChange[] = []
     const deps = { now: nowMicros, announce: (change: CacheChange) => void changes.push(change) }
     const watched = await startWatching(context.db, operatorOf(context), project, deps)
@@ -236,20 +240,24 @@ interface Import {
   keys: ImportedKeys
 }
 
-async function run(given: Given, context: AdminContext, { project, imported, keys }: Import): Promise<MoveInReport> {
-  if (given.plan === true && given.apply === true) throw new UsageError('--plan and --apply exclude each other')
+async function run(
+  options: Options,
+  context: AdminContext,
+  { project, imported, keys }: Import,
+): Promise<MoveInReport> {
+  if (options.plan === true && options.apply === true) throw new UsageError('--plan and --apply exclude each other')
   const actor = operatorOf(context)
-  const options: MoveInOptions = {
-    apply: given.apply === true,
-    skipConflicts: given['skip-conflicts'] === true,
-    overwrite: given.overwrite === true,
-    reclaim: given.reclaim === true,
+  const moveInOptions: MoveInOptions = {
+    apply: options.apply === true,
+    skipConflicts: options['skip-conflicts'] === true,
+    overwrite: options.overwrite === true,
+    reclaim: options.reclaim === true,
     also: (tx) => addImportedKeys(tx, actor, { project, keys }, context),
   }
   const changes: CacheChange[] = []
   const announce = (change: CacheChange) => void changes.push(change)
   const deps = { ...context, outbox: null, announce, now: nowMicros }
-  const report = await moveIn(context.db, actor, { project, imported, options }, deps)
+  const report = await moveIn(context.db, actor, { project, imported, options: moveInOptions }, deps)
   if (report.applied) announce({ kind: 'project', projectId: project.id })
   await announceOnce(context.config.amqpUrl, changes)
   return report
@@ -260,8 +268,8 @@ function outputOf(report: MoveInReport): Output {
 }
 
 /** Adds the ping addresses, which the source does not have. */
-async function outputOfFile(given: Given, context: AdminContext, input: Import): Promise<Output> {
-  const report = await run(given, context, input)
+async function outputOfFile(options: Options, context: AdminContext, input: Import): Promise<Output> {
+  const report = await run(options, context, input)
   const urls = await pingUrls(context.db, { ...input, report }, context)
   const pairs = [...urls].map(([key, url]) => ({ key, url }))
   const output = outputOf(report)
@@ -273,14 +281,14 @@ async function outputOfFile(given: Given, context: AdminContext, input: Import):
   }
 }
 
-async function apiKeyOf(given: Given, { config }: AdminContext): Promise<{ apiKey: string; warnings: string[] }> {
-  const file = given['api-key-file']
+async function apiKeyOf(options: Options, { config }: AdminContext): Promise<{ apiKey: string; warnings: string[] }> {
+  const file = options['api-key-file']
   if (typeof file === 'string') return { apiKey: (await readText(file)).trim(), warnings: [] }
-  if (given['api-key'] === undefined && config.importApiKey !== undefined) {
+  if (options['api-key'] === undefined && config.importApiKey !== undefined) {
     return { apiKey: config.importApiKey, warnings: [] }
   }
-  const apiKey = await secretOf(given, 'api-key')
-  if (given['api-key'] === '-') return { apiKey, warnings: [] }
+  const apiKey = await secretOf(options, 'api-key')
+  if (options['api-key'] === '-') return { apiKey, warnings: [] }
   return { apiKey, warnings: ['--api-key shows the key to every user of this machine; use --api-key-file'] }
 }
 

@@ -7,8 +7,8 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
-  type Given,
   lines,
+  type Options,
   operatorOf,
   secretOf,
   textOf,
@@ -35,15 +35,15 @@ const create: Command = {
   options: {
     project: projectOption,
     kind: { description: 'one of the kinds below', value: 'KIND', required: true },
-    name: { description: 'what people call it', value: 'NAME', required: true },
+    name: { description: 'name of the integration', value: 'NAME', required: true },
     config: { description: "the kind's options as a JSON object", value: 'JSON', required: true },
   },
   help: ['Kinds and their options:', ...kindsHelp],
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
-    const kind = kindOf(textOf(given, 'kind'))
-    const name = textOf(given, 'name')
-    const config = parseJson(await secretOf(given, 'config'))
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
+    const kind = kindOf(textOf(options, 'kind'))
+    const name = textOf(options, 'name')
+    const config = parseJson(await secretOf(options, 'config'))
     const input = { project, kind: kind.kind, name, config }
     const { uuid } = await createIntegration(context.db, operatorOf(context), input, { ...context, outbox: null })
     const created = { integrationId: uuid, name, kind: kind.kind }
@@ -56,8 +56,8 @@ const list: Command = {
   verb: 'list',
   summary: 'List the integrations of a project',
   options: { project: projectOption },
-  async run(given, context) {
-    const project = await requireProject(textOf(given, 'project'), context)
+  async run(options, context) {
+    const project = await requireProject(textOf(options, 'project'), context)
     const integrations = (await listIntegrations(context.db, project.id)).map((integration) => ({
       integrationId: integration.uuid,
       name: integration.name,
@@ -82,18 +82,18 @@ const update: Command = {
   options: {
     project: projectOption,
     integration: integrationOption,
-    name: { description: 'what people call it', value: 'NAME' },
+    name: { description: 'name of the integration', value: 'NAME' },
     config: { description: "the kind's options as a JSON object; secrets left out stay", value: 'JSON' },
     disable: { description: 'send nothing through it' },
     enable: { description: 'send through it again' },
   },
-  async run(given, context) {
-    const { project, integration } = await requireIntegrationNamed(given, context)
-    if (given.disable && given.enable) throw new UsageError('either --disable or --enable')
+  async run(options, context) {
+    const { project, integration } = await requireIntegrationNamed(options, context)
+    if (options.disable && options.enable) throw new UsageError('either --disable or --enable')
     const changes: { name?: string; disabled?: boolean; config?: ConfigObject } = {}
-    if (given.name !== undefined) changes.name = textOf(given, 'name')
-    if (given.disable || given.enable) changes.disabled = given.disable === true
-    if (given.config !== undefined) changes.config = objectOf(parseJson(await secretOf(given, 'config')))
+    if (options.name !== undefined) changes.name = textOf(options, 'name')
+    if (options.disable || options.enable) changes.disabled = options.disable === true
+    if (options.config !== undefined) changes.config = objectOf(parseJson(await secretOf(options, 'config')))
     if (Object.keys(changes).length === 0) {
       throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
     }
@@ -101,7 +101,7 @@ const update: Command = {
     await updateIntegration(context.db, operatorOf(context), { project, integration, ...changes }, deps)
     const updated = {
       integrationId: integration.uuid,
-      updated: Object.keys(given).filter((it) => !idOptions.includes(it)),
+      updated: Object.keys(options).filter((it) => !idOptions.includes(it)),
     }
     return { json: updated, text: `changed ${updated.updated.join(', ')} of ${integration.uuid}` }
   },
@@ -114,8 +114,8 @@ const remove: Command = {
   verb: 'delete',
   summary: 'Delete an integration; its checks keep their other ones',
   options: { project: projectOption, integration: integrationOption },
-  async run(given, context) {
-    const { project, integration } = await requireIntegrationNamed(given, context)
+  async run(options, context) {
+    const { project, integration } = await requireIntegrationNamed(options, context)
     await deleteIntegration(context.db, operatorOf(context), { project, integration })
     return { json: { deleted: integration.uuid }, text: `deleted ${integration.uuid} (${integration.name})` }
   },
@@ -131,9 +131,9 @@ function kindOf(name: string): IntegrationKind {
 }
 
 /** @throws UsageError if the project does not have the integration */
-async function requireIntegrationNamed(given: Given, context: AdminContext) {
-  const project = await requireProject(textOf(given, 'project'), context)
-  const uuid = textOf(given, 'integration').toLowerCase()
+async function requireIntegrationNamed(options: Options, context: AdminContext) {
+  const project = await requireProject(textOf(options, 'project'), context)
+  const uuid = textOf(options, 'integration').toLowerCase()
   const integration = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
   if (!integration) throw new UsageError(`the project has no integration ${uuid}`)
   return { project, integration }

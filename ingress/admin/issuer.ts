@@ -7,12 +7,12 @@ import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { findOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { checkValue, fieldErrors } from '#shared/validation.ts'
-import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
+import { type Command, lines, type Options, textOf, UsageError } from './command.ts'
 
 const env = { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } as const
 
-function envOf(given: Given): ApiEnv {
-  const value = textOf(given, 'env')
+function envOf(options: Options): ApiEnv {
+  const value = textOf(options, 'env')
   if (value !== 'SANDBOX' && value !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
   return value
 }
@@ -31,11 +31,11 @@ const add: Command = {
   summary: 'Trust an issuer of credentials, for every organisation',
   help: ['FILE holds what POST /v1/identity/issuers takes.'],
   options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
-  async run(given, { db, config }) {
-    const path = textOf(given, 'file')
+  async run(options, { db, config }) {
+    const path = textOf(options, 'file')
     const body = checkValue(IssuerBody, await readJson(path))
     if (!body.ok) throw new UsageError(`${path}: ${fieldErrors(body.faults, 'the file')[0]?.message}`)
-    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.value, { config })
+    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(options) }, body.value, { config })
     return { json: issuer, text: lines({ id: issuer.id, iss: issuer.iss, assurance: issuer.assurance }) }
   },
 }
@@ -45,8 +45,8 @@ const list: Command = {
   verb: 'list',
   summary: 'List the issuers of credentials that every organisation trusts',
   options: { env },
-  async run(given, { db }) {
-    const issuers = await listIssuers(db, { organisationId: null, env: envOf(given) })
+  async run(options, { db }) {
+    const issuers = await listIssuers(db, { organisationId: null, env: envOf(options) })
     return { json: issuers, text: issuers.map(({ id, iss, assurance }) => `${id}  ${assurance}  ${iss}`).join('\n') }
   },
 }
@@ -56,9 +56,9 @@ const remove: Command = {
   verb: 'remove',
   summary: 'Trust an issuer of credentials no longer',
   options: { id: { description: 'id, as listed', value: 'ID', required: true }, env },
-  async run(given, { db }) {
-    const id = textOf(given, 'id')
-    const isGone = isUuid(id) && (await deleteIssuer(db, { organisationId: null, env: envOf(given) }, id))
+  async run(options, { db }) {
+    const id = textOf(options, 'id')
+    const isGone = isUuid(id) && (await deleteIssuer(db, { organisationId: null, env: envOf(options) }, id))
     if (!isGone) throw new UsageError(`there is no issuer ${id}`)
     return { json: { removed: id }, text: `${id} is trusted no longer` }
   },
@@ -73,12 +73,12 @@ const addRedirect: Command = {
     uri: { description: 'https address, compared whole', value: 'URI', required: true },
     env,
   },
-  async run(given, { db }) {
-    const organisation = await findOrganisation(db, textOf(given, 'organisation'))
+  async run(options, { db }) {
+    const organisation = await findOrganisation(db, textOf(options, 'organisation'))
     if (!organisation) throw new UsageError('there is no such organisation')
-    const uri = textOf(given, 'uri')
+    const uri = textOf(options, 'uri')
     if (URL.parse(uri)?.protocol !== 'https:') throw new UsageError('--uri is not a URL with https')
-    await insertRedirect(db, { organisationId: organisation.id, env: envOf(given) }, uri)
+    await insertRedirect(db, { organisationId: organisation.id, env: envOf(options) }, uri)
     return { json: { uri }, text: `${uri} is registered` }
   },
 }

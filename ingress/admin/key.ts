@@ -18,13 +18,13 @@ const create: Command = {
     kind: { description: 'rw, ro or ping', value: 'KIND', required: true },
     name: { description: 'what it is for', value: 'TEXT' },
   },
-  async run(given, context) {
-    const owner = await requireProject(textOf(given, 'project'), context)
-    const kind = textOf(given, 'kind')
+  async run(options, context) {
+    const owner = await requireProject(textOf(options, 'project'), context)
+    const kind = textOf(options, 'kind')
     if (kind !== 'rw' && kind !== 'ro' && kind !== 'ping') throw new UsageError('--kind is rw, ro or ping')
     // No cache can contain a key that did not exist before.
     const deps = { ...context, announce: () => {} }
-    const input = { project: owner, kind, name: typeof given.name === 'string' ? given.name : '' } as const
+    const input = { project: owner, kind, name: typeof options.name === 'string' ? options.name : '' } as const
     const key = await createKey(context.db, operatorOf(context), input, deps)
     const created = { kind, key }
     return { json: created, text: lines(created) }
@@ -36,8 +36,8 @@ const list: Command = {
   verb: 'list',
   summary: 'List the keys of a project by their first characters',
   options: { project },
-  async run(given, context) {
-    const { id } = await requireProject(textOf(given, 'project'), context)
+  async run(options, context) {
+    const { id } = await requireProject(textOf(options, 'project'), context)
     const keys = (await listProjectKeys(context.db, id)).map(({ sealed: _, ...key }) => key)
     const text = keys.map((key) =>
       `${key.id}  ${key.kind.padEnd(4)}  ${key.prefix}...  used ${use(key.lastUsedAt)}  ${key.name}`.trimEnd(),
@@ -51,9 +51,9 @@ const revoke: Command = {
   verb: 'revoke',
   summary: 'Revoke a key; it stops working within five seconds',
   options: { project, key: { description: 'number of the key, from the list', value: 'N', required: true } },
-  async run(given, context) {
-    const owner = await requireProject(textOf(given, 'project'), context)
-    const keyId = numberOf(given, 'key')
+  async run(options, context) {
+    const owner = await requireProject(textOf(options, 'project'), context)
+    const keyId = numberOf(options, 'key')
     if (keyId === null) throw new UsageError('--key is missing')
     const changes: CacheChange[] = []
     const deps = { announce: (change: CacheChange) => void changes.push(change) }

@@ -10,7 +10,7 @@ const list: Command = {
   verb: 'list',
   summary: 'List all organisations',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const rows = await listOrganisations(db)
     const text = rows.map((row) => `${row.organisationId}  ${row.name}: ${row.people} people, ${row.projects} projects`)
     return { json: rows, text: text.join('\n') }
@@ -25,9 +25,9 @@ const rename: Command = {
     organisation: { description: 'its id; organisation list names them', value: 'ID', required: true },
     name: { description: 'the new name', value: 'NAME', required: true },
   },
-  async run(given, { db, actor }) {
-    const id = textOf(given, 'organisation')
-    const name = textOf(given, 'name').trim()
+  async run(options, { db, actor }) {
+    const id = textOf(options, 'organisation')
+    const name = textOf(options, 'name').trim()
     if (name === '' || name.length > 100) throw new UsageError('--name takes 1 to 100 characters')
     const renamed = await transaction(db, async (tx) => {
       const organisation = isUuid(id) ? await findOrganisation(tx, id) : undefined

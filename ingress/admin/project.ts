@@ -9,14 +9,14 @@ const create: Command = {
   summary: 'Create a monitoring project and one key of each kind; the keys are shown once',
   examples: ['project create --name Backups', 'project create --name Backups --organisation Acme --check-limit 50'],
   options: {
-    name: { description: 'what people call it', value: 'NAME', required: true },
+    name: { description: 'name of the project', value: 'NAME', required: true },
     organisation: { description: "name of its owner (default: the project's name)", value: 'NAME' },
     'check-limit': { description: 'checks it may have (default: the setting CHECK_LIMIT)', value: 'N' },
   },
-  async run(given, context) {
-    const name = textOf(given, 'name')
-    const checkLimit = numberOf(given, 'check-limit')
-    const organisationName = typeof given.organisation === 'string' ? given.organisation : name
+  async run(options, context) {
+    const name = textOf(options, 'name')
+    const checkLimit = numberOf(options, 'check-limit')
+    const organisationName = typeof options.organisation === 'string' ? options.organisation : name
     const input = { name, owner: { organisationName }, ...(checkLimit !== null && { checkLimit }) }
     const { project, keys } = await createProjectWithKeys(context.db, operatorOf(context), input, context)
     const created = {
@@ -35,7 +35,7 @@ const list: Command = {
   verb: 'list',
   summary: 'List all projects',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const projects = await listProjects(db)
     const rows = projects.map(({ uuid, name, organisation }) => ({ projectId: uuid, name, organisation }))
     return { json: rows, text: rows.map((row) => `${row.projectId}  ${row.organisation}: ${row.name}`).join('\n') }

@@ -14,13 +14,13 @@ const verify: Command = {
     'restore are not sent.',
   ],
   options: { apply: { description: 'allow sending if no finding is WRONG' } },
-  async run(given, { db, secrets, config }) {
+  async run(options, { db, secrets, config }) {
     const findings: Finding[] = await databaseFindings(db, secrets)
     const isHealthy = findings.every(({ ok }) => ok)
     const { id, restoredFrom } = isHealthy ? await readInstallation(db) : { id: '', restoredFrom: null }
     const at = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
     let suppressed = null
-    if (isHealthy && given.apply && restoredFrom !== null) {
+    if (isHealthy && options.apply && restoredFrom !== null) {
       // The existing marks belong to the lost database; the restored one writes new marks.
       await restoreMarkFile(config.checkpointDir, id).write([])
       suppressed = await acceptRestore(db)

@@ -12,7 +12,7 @@ const rotate: Command = {
   summary: 'Let the announced key sign access tokens, and announce a new one',
   help: ['Live tokens stay valid: the key before is published for another day.'],
   options: {},
-  async run(_given, { db, secrets }) {
+  async run(_options, { db, secrets }) {
     const next = await generateTokenKey('ES256')
     const kid = await rotateTokenKeys(db, next, secrets.seal('token-key', JSON.stringify(next.privateJwk)))
     const shown = { signing: kid, announced: next.kid }
@@ -31,18 +31,18 @@ const addInvoiceKey: Command = {
     env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
     provenance: { description: 'where it was obtained; shown in evidence', value: 'TEXT', required: true },
   },
-  async run(given, { db }) {
-    const env = textOf(given, 'env')
+  async run(options, { db }) {
+    const env = textOf(options, 'env')
     if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
-    const certificate = await readCertificate(textOf(given, 'certificate'))
+    const certificate = await readCertificate(textOf(options, 'certificate'))
     const key: InvoiceKey = {
-      issuer: textOf(given, 'issuer'),
+      issuer: textOf(options, 'issuer'),
       kid: createHash('sha1').update(certificate.raw).digest('hex').toUpperCase(),
       spkiPem: certificate.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
       notBefore: certificate.validFromDate.toISOString().slice(0, 10),
       notAfter: certificate.validToDate.toISOString().slice(0, 10),
       env,
-      provenance: textOf(given, 'provenance'),
+      provenance: textOf(options, 'provenance'),
     }
     await saveInvoiceKey(db, key)
     return { json: key, text: lines({ ...key }) }
@@ -54,7 +54,7 @@ const listInvoice: Command = {
   verb: 'list',
   summary: 'List the e-invoice keys that are trusted',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const keys = await listInvoiceKeys(db)
     return { json: keys, text: keys.map(({ issuer, kid, env }) => `${kid}  ${env}  ${issuer}`).join('\n') }
   },

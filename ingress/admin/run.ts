@@ -1,7 +1,7 @@
 import { CodedError } from '#shared/errors.ts'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
-import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
+import { type AdminContext, type Command, type OfflineCommand, type Options, UsageError } from './command.ts'
 import { expectedFailure } from './expected-failure.ts'
 
 export interface Outcome {
@@ -36,8 +36,8 @@ export async function runAdmin(
     }
     const rest = args.slice(command.verb === undefined ? 1 : 2)
     if (rest.includes('--help') || rest.includes('-h')) return { status: 0, stdout: manual(command), stderr: '' }
-    const { json, given } = readOptions(command, rest)
-    const output = 'offline' in command ? await command.run(given) : await runOnline(command, given, open)
+    const { json, options } = readOptions(command, rest)
+    const output = 'offline' in command ? await command.run(options) : await runOnline(command, options, open)
     const stdout = json ? `${JSON.stringify(output.json)}\n` : output.text === '' ? '' : `${output.text}\n`
     const stderr = (output.warnings ?? []).map((warning) => `${warning}\n`).join('')
     return { status: output.failed ? 1 : output.conflicts ? 3 : 0, stdout, stderr }
@@ -51,28 +51,28 @@ export async function runAdmin(
   }
 }
 
-async function runOnline(command: Command, given: Given, open: () => Promise<AdminContext & AsyncDisposable>) {
+async function runOnline(command: Command, options: Options, open: () => Promise<AdminContext & AsyncDisposable>) {
   await using context = await open()
-  return await command.run(given, context)
+  return await command.run(options, context)
 }
 
 /** @throws UsageError for unknown and missing options */
-function readOptions(command: AnyCommand, args: readonly string[]): { json: boolean; given: Given } {
-  const options = Object.fromEntries(
+function readOptions(command: AnyCommand, args: readonly string[]): { json: boolean; options: Options } {
+  const types = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [
       name,
       { type: value === undefined ? ('boolean' as const) : ('string' as const) },
     ]),
   )
-  const { values } = parseOptions({ args: [...args], options: { ...options, json: { type: 'boolean' } }, strict: true })
-  const given: Record<string, string | true | undefined> = {}
+  const { values } = parseOptions({ args: [...args], options: { ...types, json: { type: 'boolean' } }, strict: true })
+  const options: Record<string, string | true | undefined> = {}
   for (const [name, value] of Object.entries(values)) {
-    if (name !== 'json' && (typeof value === 'string' || value === true)) given[name] = value
+    if (name !== 'json' && (typeof value === 'string' || value === true)) options[name] = value
   }
   for (const [name, option] of Object.entries(command.options)) {
-    if (option.required && given[name] === undefined) throw new UsageError(`--${name} is missing`)
+    if (option.required && options[name] === undefined) throw new UsageError(`--${name} is missing`)
   }
-  return { json: values.json === true, given }
+  return { json: values.json === true, options }
 }
 
 /** Returns the verbs of a known noun, otherwise all nouns. */

@@ -14,7 +14,7 @@ const show: Command = {
   verb: 'show',
   summary: 'Show how many ping queues the installation uses, and what each holds',
   options: {},
-  async run(_given, { db, config }) {
+  async run(_options, { db, config }) {
     const live = await liveGenerations(db)
     await using deadLetters = await openDeadLetterQueues(config.amqpUrl)
     const queues = []
@@ -50,8 +50,8 @@ const set: Command = {
     'deleted then. PING_SHARDS is only the initial number.',
   ],
   options: { to: { description: 'the new number, 1 to 64', value: 'N', required: true } },
-  async run(given, { config, db, log, actor }) {
-    const to = numberOf(given, 'to') ?? 0
+  async run(options, { config, db, log, actor }) {
+    const to = numberOf(options, 'to') ?? 0
     if (to < 1 || to > MAX_SHARDS) throw new UsageError(`--to is not between 1 and ${MAX_SHARDS}`)
     const from = (await liveGenerations(db)).at(-1)?.shards
     if (to === from) return { json: { from, to }, text: `${to} already` }

@@ -17,7 +17,7 @@ import {
 import { auditedActor } from '#shared/tenancy/actor.ts'
 import { removeSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { type Command, type Given, lines, operatorOf, secretOf, storedOutbox, textOf, UsageError } from './command.ts'
+import { type Command, lines, type Options, operatorOf, secretOf, storedOutbox, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'user',
@@ -40,23 +40,23 @@ const create: Command = {
     },
     role: { description: `one of ${roles.join(', ')} (default: owner)`, value: 'ROLE' },
   },
-  async run(given, { db, actor }) {
-    const email = normalEmail(textOf(given, 'email'))
-    if (email === null) throw new UsageError(`--email must be an e-mail address, not "${textOf(given, 'email')}"`)
-    const password = await secretOf(given, 'password')
+  async run(options, { db, actor }) {
+    const email = normalEmail(textOf(options, 'email'))
+    if (email === null) throw new UsageError(`--email must be an e-mail address, not "${textOf(options, 'email')}"`)
+    const password = await secretOf(options, 'password')
     const problem = passwordProblem(password, email)
     if (problem !== null) throw new UsageError(problem)
-    const role = typeof given.role === 'string' ? given.role : 'owner'
+    const role = typeof options.role === 'string' ? options.role : 'owner'
     if (!isRole(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${role}"`)
     const passwordHash = await hashPassword(password)
     const { userId, organisation } = await transaction(db, async (tx) => {
-      const name = typeof given.name === 'string' ? given.name : ''
+      const name = typeof options.name === 'string' ? options.name : ''
       const user = await insertUser(tx, { email, name, passwordHash })
       if (!user) throw new UsageError(`a user with the address ${email} exists already`)
       const organisation =
-        given.organisation === undefined
+        options.organisation === undefined
           ? await insertOrganisation(tx, email)
-          : await ensureOrganisation(tx, textOf(given, 'organisation'))
+          : await ensureOrganisation(tx, textOf(options, 'organisation'))
       await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role })
       await insertAudit(tx, {
         ...auditedActor(operatorOf({ actor })),
@@ -77,7 +77,7 @@ const list: Command = {
   verb: 'list',
   summary: 'List the users of this installation and their organisations',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const users = await listUsers(db)
     const text = users.map(
       ({ email, name, memberships }) => `${email}  ${name || '–'}  ${memberships.join(', ') || '–'}`,
@@ -87,10 +87,10 @@ const list: Command = {
 }
 
 /** @throws UsageError if no user has the address of --email */
-export async function personOf(given: Given, db: Knex): Promise<User> {
-  const email = normalEmail(textOf(given, 'email'))
+export async function requireUser(options: Options, db: Knex): Promise<User> {
+  const email = normalEmail(textOf(options, 'email'))
   const user = email === null ? null : await findUserByEmail(db, email)
-  if (!user) throw new UsageError(`no user has the address ${textOf(given, 'email')}: user list shows all users`)
+  if (!user) throw new UsageError(`no user has the address ${textOf(options, 'email')}: user list shows all users`)
   return user
 }
 
@@ -100,8 +100,8 @@ const resetPassword: Command = {
   verb: 'reset-password',
   summary: 'Print a link with which a user chooses a new password; it is valid once, for an hour, and no mail is sent',
   options: { email: { description: 'e-mail address of the user', value: 'E', required: true } },
-  async run(given, { db, secrets, config, actor }) {
-    const user = await personOf(given, db)
+  async run(options, { db, secrets, config, actor }) {
+    const user = await requireUser(options, db)
     const token = randomBytes(32).toString('base64url')
     await transaction(db, async (tx) => {
       await deleteLinks(tx, 'reset-password', user.id)
@@ -127,10 +127,10 @@ const removeSecondFactors: Command = {
   verb: 'remove-second-factors',
   summary: 'Remove authenticator app, passkeys and recovery codes of a user, who then signs in with the password only',
   options: { email: { description: 'e-mail address of the user', value: 'E', required: true } },
-  async run(given, { db, secrets, config, actor }) {
-    const user = await personOf(given, db)
+  async run(options, { db, secrets, config, actor }) {
+    const user = await requireUser(options, db)
     await removeSecondFactor(operatorOf({ actor }), user, { all: true }, { outbox: storedOutbox(db), secrets, config })
-    const text = `${user.email} signs in with the password alone now`
+    const text = `${user.email} now signs in with the password only`
     return { json: { email: user.email }, text }
   },
 }
@@ -140,7 +140,7 @@ const setUpLink: Command = {
   noun: 'setup-link',
   summary: 'Print the one-time link by which the first owner signs up',
   options: {},
-  async run(_given, { db, secrets, config }) {
+  async run(_options, { db, secrets, config }) {
     const token = randomBytes(32).toString('base64url')
     const isNeeded = await transaction(db, async (tx) => {
       if (await hasOwner(tx)) return false

@@ -14,7 +14,7 @@ const backlog: Command = {
   verb: 'backlog',
   summary: 'How many deliveries wait, and for how long the oldest has been due',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const waiting = await readBacklog(db, new Date())
     return { json: waiting, text: lines({ due: waiting.due, open: waiting.open, 'oldest (s)': waiting.oldestSeconds }) }
   },
@@ -25,7 +25,7 @@ const disabled: Command = {
   verb: 'disabled',
   summary: 'Endpoints that are not active, those the service switched off first',
   options: {},
-  async run(_given, { db }) {
+  async run(_options, { db }) {
     const endpoints = await listInactive(db)
     const text = endpoints.map(
       (one) => `${one.id}  ${one.env}  ${one.state}${one.reason ? ` (${one.reason})` : ''}  ${one.since.toISOString()}`,
@@ -39,8 +39,8 @@ const attempts: Command = {
   verb: 'attempts',
   summary: 'The attempts of a delivery with the beginning of each answer, which its owner does not see',
   options: { delivery: { description: 'id of the delivery', value: 'ID', required: true } },
-  async run(given, { db }) {
-    const log = await listAttemptsWithAnswers(db, uuidOf(textOf(given, 'delivery'), 'delivery'))
+  async run(options, { db }) {
+    const log = await listAttemptsWithAnswers(db, uuidOf(textOf(options, 'delivery'), 'delivery'))
     const shown = log.map(({ response, ...attempt }) => ({ ...attempt, answer: excerpt(response) }))
     const text = shown.map(
       (one) =>
@@ -61,13 +61,13 @@ const replay: Command = {
     status: { description: `${REPLAYABLE.join(', ')} (default: all but DELIVERED)`, value: 'STATE' },
     rate: { description: 'deliveries per second (default 50)', value: 'N' },
   },
-  async run(given, { db, actor, log }) {
-    const endpointId = uuidOf(textOf(given, 'endpoint'), 'endpoint')
+  async run(options, { db, actor, log }) {
+    const endpointId = uuidOf(textOf(options, 'endpoint'), 'endpoint')
     const what = {
-      from: instantOf(given.from, 'from'),
-      to: instantOf(given.to, 'to'),
-      states: statesOf(given.status),
-      perSecond: Math.max(1, numberOf(given, 'rate') ?? REPLAY_PER_SECOND),
+      from: instantOf(options.from, 'from'),
+      to: instantOf(options.to, 'to'),
+      states: statesOf(options.status),
+      perSecond: Math.max(1, numberOf(options, 'rate') ?? REPLAY_PER_SECOND),
     }
     const replayed = await db.transaction(async (tx) => {
       const scope = await scopeOfEndpoint(tx, endpointId)
@@ -99,16 +99,16 @@ function uuidOf(text: string, name: string): string {
   return text
 }
 
-function instantOf(given: string | true | undefined, name: string): Date | null {
-  if (given === undefined) return null
-  const at = new Date(String(given))
-  if (Number.isNaN(at.getTime())) throw new UsageError(`--${name} is not an instant`)
+function instantOf(value: string | true | undefined, name: string): Date | null {
+  if (value === undefined) return null
+  const at = new Date(String(value))
+  if (Number.isNaN(at.getTime())) throw new UsageError(`--${name} must be a date or time, not "${value}"`)
   return at
 }
 
-function statesOf(given: string | true | undefined): Replay['states'] {
-  if (given === undefined) return REPLAYABLE.filter((state) => state !== 'DELIVERED')
-  const states = REPLAYABLE.filter((state) => state === given)
-  if (states.length === 0) throw new UsageError(`--status is none of ${REPLAYABLE.join(', ')}`)
+function statesOf(value: string | true | undefined): Replay['states'] {
+  if (value === undefined) return REPLAYABLE.filter((state) => state !== 'DELIVERED')
+  const states = REPLAYABLE.filter((state) => state === value)
+  if (states.length === 0) throw new UsageError(`--status must be one of ${REPLAYABLE.join(', ')}, not "${value}"`)
   return states
 }
