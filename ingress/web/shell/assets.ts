@@ -28,6 +28,7 @@ const STYLES = [
   'controls',
   'status',
   'check',
+  'on-call',
   'projects',
   'messages',
   'filters',

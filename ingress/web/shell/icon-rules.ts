@@ -22,6 +22,7 @@ const LINES: Readonly<Record<string, string>> = {
   checks: 'check-circle',
   incidents: 'exclamation-triangle',
   integrations: 'bell',
+  'on-call': 'lifebuoy',
   policies: 'megaphone',
   windows: 'wrench-screwdriver',
   badges: 'tag',

@@ -23,6 +23,7 @@ export type Area =
   | RiskArea
   | 'checks'
   | 'incidents'
+  | 'on-call'
   | 'policies'
   | 'windows'
   | 'integrations'
@@ -75,6 +76,7 @@ export function navigation(
           count: attention?.failing ?? 0,
           counted: 'failing',
         },
+        { area: 'on-call', href: `${base}/on-call`, label: 'On call' },
         { area: 'policies', href: `${base}/policies`, label: 'Policies' },
         { area: 'windows', href: `${base}/windows`, label: 'Maintenance' },
         { area: 'badges', href: `${base}/badges`, label: 'Badges' },

@@ -24,6 +24,7 @@ const AREAS: Readonly<Record<string, Area>> = {
   integrations: 'integrations',
   invitations: 'members',
   members: 'members',
+  'on-call': 'on-call',
   packs: 'packs',
   policies: 'policies',
   pools: 'pools',

@@ -28,6 +28,7 @@ import { createConfirmRouter, createUnsubscribeRouter } from '../monitoring/inte
 import { integrationWritePages } from '../monitoring/integrations/write.tsx'
 import { windowPages } from '../monitoring/maintenance/pages.tsx'
 import { moveInPages } from '../monitoring/move-in/pages.tsx'
+import { onCallPages } from '../monitoring/on-call/pages.tsx'
 import { policyPages } from '../monitoring/policies/pages.tsx'
 import { simulatorPages } from '../monitoring/policies/simulator.tsx'
 import { badgePages } from '../monitoring/projects/badges.tsx'
@@ -84,6 +85,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     integrationPages,
     incidentPages,
     gapPages,
+    onCallPages,
     policyPages,
     simulatorPages,
     checkRulesPages,

@@ -23,6 +23,7 @@ export const FURNISHED = [
     'second factor',
   ],
   ...['my notifications', 'new contact method', 'contact method'],
+  ...['on call', 'new schedule', 'schedule', 'edit schedule', 'override'],
 ] as const
 
 /** The addresses of a furnished project's pages, by what they show. */
@@ -88,6 +89,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   const smoke = await post('checks/', { name: 'Smoke test', tags: 'staging', timeout: 900 })
   await post('checks/', { name: '', tags: 'staging', timeout: 900 })
   const { policy, window } = await furnishAlerting(post, mail.id, chat.id)
+  const schedule = await furnishOnCall(account, post)
   const ping = async (url: string, body?: string) => {
     await fetch(url, { method: 'POST', ...(body !== undefined && { body }) })
   }
@@ -130,6 +132,11 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     windows: `${base}/windows`,
     'new window': `${base}/windows/new`,
     window: `${base}/windows/${window.id}`,
+    'on call': `${base}/on-call`,
+    'new schedule': `${base}/on-call/new`,
+    schedule: `${base}/on-call/${schedule.id}`,
+    'edit schedule': `${base}/on-call/${schedule.id}/edit`,
+    override: `${base}/on-call/${schedule.id}/override`,
     badges: `${base}/badges`,
     settings: `${base}/settings`,
     keys: `${base}/keys`,
@@ -146,6 +153,33 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'new contact method': '/account/notifications/new/telegram',
     'contact method': `/account/notifications/${contact.id}`,
   }
+}
+
+/** Adds a schedule with two layers, an override and a coverage gap. */
+async function furnishOnCall({ app, organisation }: Account, post: Post) {
+  const people: string[] = await app
+    .db('users')
+    .join('memberships', 'memberships.user_id', 'users.id')
+    .where({ organisation_id: organisation.id })
+    .pluck('email')
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri']
+  const schedule = await post('on-call/schedules/', {
+    name: 'Primary',
+    tz: 'Europe/Berlin',
+    layers: [
+      {
+        name: 'Office',
+        people: [...people, 'left@example.com'],
+        start: '2026-01-05T09:00',
+        rotation: { unit: 'day', on: days },
+        hours: [{ days, from: '09:00', to: '18:00' }],
+      },
+      { people, start: '2026-01-05T09:00', rotation: { unit: 'week' }, hours: [{ days, from: '18:00', to: '09:00' }] },
+    ],
+  })
+  const [start, end] = [2, 3].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().replace(/\.\d+/, ''))
+  await post(`on-call/schedules/${schedule.id}/overrides/`, { person: people[0], start, end, note: 'holiday' })
+  return schedule
 }
 
 const MAIL = `From: job@example.com

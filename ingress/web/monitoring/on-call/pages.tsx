@@ -1,0 +1,200 @@
+import { ConflictError, ForbiddenError, ValidationError } from '#shared/errors.ts'
+import { feedOfPerson } from '#shared/monitoring/on-call/feed-store.ts'
+import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
+import { listSchedules } from '#shared/monitoring/on-call/schedule-store.ts'
+import { type Warning, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
+import { createPersonalFeed, revokePersonalFeed } from '#shared/monitoring/operations/calendar-feeds.ts'
+import { type CurrentShift, loadCurrent, loadShifts } from '#shared/monitoring/operations/on-call-reads.ts'
+import { takeOver } from '#shared/monitoring/operations/schedules.ts'
+import { mapYielding } from '#shared/platform/process/time-slices.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { ButtonForm } from '../../forms/form.tsx'
+import { PageHead } from '../../lists/list.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { Distance, SecretOnce } from '../../shell/basics.tsx'
+import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { Problem } from '../../shell/notice.tsx'
+import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
+import { editPages } from './edit-pages.tsx'
+import { namesOf, requireSchedulePage } from './load.ts'
+import { schedulePages } from './schedule-page.tsx'
+import { wallTimeText } from './shift-table.tsx'
+import { WarningList } from './warning-list.tsx'
+
+const MONTH: Micros = microsOfSeconds(30 * 86_400)
+const OWN_SHIFTS = 5
+
+export function onCallPages(pages: Pages): void {
+  const base = '/projects/:project/on-call'
+  pages.get(base, showOverview)
+  pages.post(`${base}/feed`, createFeed)
+  pages.post(`${base}/feed/revoke`, endFeed)
+  pages.post(`${base}/:schedule/take`, take)
+  editPages(pages, base)
+  schedulePages(pages, base)
+}
+
+async function showOverview(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'view')
+  const { project, session } = workspace
+  const { db } = context.deps
+  const now = context.deps.now()
+  const schedules = await listSchedules(db, project)
+  const [current, coming, feed] = await Promise.all([
+    loadCurrent(db, schedules, { at: now, now }),
+    loadShifts(db, schedules, { from: now, until: now + MONTH, now }),
+    feedOfPerson(db, session.userId),
+  ])
+  const warnings = await mapYielding(current, ({ facts }) => warningsOf(facts, now))
+  const own = coming
+    .flatMap(({ facts, shifts }) =>
+      shifts.filter(({ person }) => person === session.email).map((shift) => ({ ...shift, schedule: facts.schedule })),
+    )
+    .toSorted((a, b) => a.from - b.from)
+  sendPage(
+    context,
+    { title: `On call · ${project.name}`, workspace, project, area: 'on-call' },
+    <Overview
+      context={context}
+      workspace={workspace}
+      cards={current.map((each, index) => ({ ...each, warnings: warnings[index] ?? [] }))}
+      own={own.slice(0, OWN_SHIFTS)}
+      hasFeed={feed !== null}
+      now={now}
+    />,
+  )
+}
+
+interface Card extends CurrentShift {
+  warnings: readonly Warning[]
+}
+
+function Overview(props: {
+  context: Context
+  workspace: ProjectWorkspace
+  cards: readonly Card[]
+  own: readonly (Shift & { schedule: { name: string; tz: string } })[]
+  hasFeed: boolean
+  now: Micros
+}) {
+  const { context, workspace, cards, own, hasFeed, now } = props
+  const { project } = workspace
+  const base = `/projects/${project.uuid}/on-call`
+  return (
+    <>
+      <PageHead
+        title="On call"
+        actions={may(project.role, 'edit') ? [{ href: `${base}/new`, label: 'Add schedule' }] : []}
+      />
+      <Problem text={context.flash.problem} />
+      {context.flash.secret && (
+        <SecretOnce what="The calendar address" text={context.flash.secret} label="calendar address" />
+      )}
+      {cards.length === 0 && (
+        <p class="empty">No schedule. A schedule decides who is on call, by rotations, hours and overrides.</p>
+      )}
+      {cards.map((card) => (
+        <ScheduleCard key={card.facts.schedule.uuid} context={context} workspace={workspace} card={card} now={now} />
+      ))}
+      <section class="card" aria-labelledby="own-shifts">
+        <h2 id="own-shifts">My next shifts</h2>
+        {own.length === 0 && <p class="muted">None in the next 30 days.</p>}
+        <ul>
+          {own.map(({ schedule, from, until }) => (
+            <li key={`${schedule.name} ${from}`}>
+              {schedule.name}: {wallTimeText(from, schedule.tz)} to {wallTimeText(until, schedule.tz)} ({schedule.tz})
+            </li>
+          ))}
+        </ul>
+        <div class="row">
+          <ButtonForm
+            context={context}
+            action={`${base}/feed`}
+            label={hasFeed ? 'New calendar address' : 'Calendar address'}
+            {...(hasFeed && { confirm: 'Create a new calendar address? The present one ends.', yes: 'Create it' })}
+          />
+          {hasFeed && <ButtonForm context={context} action={`${base}/feed/revoke`} label="Revoke it" look="quiet" />}
+        </div>
+      </section>
+    </>
+  )
+}
+
+function ScheduleCard(props: { context: Context; workspace: ProjectWorkspace; card: Card; now: Micros }) {
+  const { context, workspace, card, now } = props
+  const { facts, current, next, isEndless, warnings } = card
+  const { project, session } = workspace
+  const { uuid, name, tz, projectId } = facts.schedule
+  const nameOf = namesOf([facts])
+  const href = `/projects/${project.uuid}/on-call/${uuid}`
+  const mayTake = may(project.role, 'respond') && projectId === project.id && current?.person !== session.email
+  return (
+    <section class="card" aria-labelledby={`schedule-${uuid}`}>
+      <div class="card-head">
+        <h2 id={`schedule-${uuid}`}>
+          <a href={href}>{name}</a>
+        </h2>
+        {mayTake && (
+          <ButtonForm context={context} action={`${href}/take`} label="Take over" name={`Take over ${name}`} />
+        )}
+      </div>
+      <p>
+        {current === null ? (
+          <span class="pill bad">No person on call</span>
+        ) : (
+          <>
+            <b>{nameOf(current.person)}</b>
+            {!isEndless && (
+              <>
+                {' '}
+                until {wallTimeText(current.until, tz)} (<Distance at={current.until} now={now} />)
+              </>
+            )}
+          </>
+        )}
+      </p>
+      <p class="hint">
+        {next ? `Next: ${nameOf(next.person)}, from ${wallTimeText(next.from, tz)}. ` : ''}Times in {tz}.
+        {projectId !== project.id && ' Shared by another project.'}
+      </p>
+      <WarningList warnings={warnings} tz={tz} />
+    </section>
+  )
+}
+
+async function take(context: FormContext): Promise<void> {
+  const { schedule, project, session, base } = await requireSchedulePage(context, 'respond')
+  const { deps } = context
+  const body = Object.assign(Object.create(null), { person: session.email })
+  const input = { project, uuid: schedule.uuid, body, by: session.email, now: deps.now() }
+  try {
+    await takeOver(deps.db, personOf(context, session), input)
+  } catch (error) {
+    if (!(error instanceof ValidationError || error instanceof ConflictError || error instanceof ForbiddenError))
+      throw error
+    setFlash(context, base, { problem: 'This shift has no end. Add an override with an end instead.' })
+    return redirect(context, base)
+  }
+  redirect(context, `${base}?done=taken-over`)
+}
+
+async function createFeed(context: FormContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'respond')
+  const { db, secrets, config } = context.deps
+  const { organisationId } = project
+  const input = { organisationId, userId: session.userId, secrets }
+  const { token } = await createPersonalFeed(db, personOf(context, session), input)
+  const path = `/projects/${project.uuid}/on-call`
+  setFlash(context, path, { secret: `${config.publicUrl}/cal/${token}.ics` })
+  redirect(context, path)
+}
+
+async function endFeed(context: FormContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'view')
+  const input = { organisationId: project.organisationId, userId: session.userId }
+  await revokePersonalFeed(context.deps.db, personOf(context, session), input)
+  redirect(context, `/projects/${project.uuid}/on-call?done=feed-revoked`)
+}

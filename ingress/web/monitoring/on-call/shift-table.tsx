@@ -1,0 +1,36 @@
+import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
+import { calendarOf, wallText } from '#shared/monitoring/on-call/wall-time.ts'
+import type { Micros } from '#shared/time.ts'
+import { Table } from '../../lists/list.tsx'
+
+/** `Mon 7 Dec, 09:00` in the zone of a schedule. */
+export function wallTimeText(at: Micros, tz: string): string {
+  const wall = wallText(calendarOf({ tz, holidays: [] }).wallAt(at))
+  const date = new Date(`${wall}Z`)
+  const day = date.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
+  return `${day.replace(',', '')}, ${wall.slice(11)}`
+}
+
+export function ShiftTable(props: {
+  shifts: readonly Shift[]
+  nameOf: (address: string) => string
+  tz: string
+  label: string
+}) {
+  const { shifts, nameOf, tz } = props
+  if (shifts.length === 0) return <p class="empty">No shifts.</p>
+  return (
+    <>
+      <Table
+        rows={shifts}
+        label={props.label}
+        columns={[
+          { title: 'Person', cell: ({ person }) => nameOf(person) },
+          { title: 'From', cell: ({ from }) => wallTimeText(from, tz) },
+          { title: 'Until', cell: ({ until }) => wallTimeText(until, tz) },
+        ]}
+      />
+      <p class="hint">Times in {tz}.</p>
+    </>
+  )
+}

@@ -1,0 +1,29 @@
+import type { Warning } from '#shared/monitoring/on-call/warnings.ts'
+import { wallTimeText } from './shift-table.tsx'
+
+const SHOWN = 5
+
+export function WarningList({ warnings, tz }: { warnings: readonly Warning[]; tz: string }) {
+  if (warnings.length === 0) return null
+  return (
+    <ul class="problem">
+      {warnings.slice(0, SHOWN).map((warning) => (
+        <li key={JSON.stringify(warning)}>{warningText(warning, tz)}</li>
+      ))}
+      {warnings.length > SHOWN && <li>and {warnings.length - SHOWN} more</li>}
+    </ul>
+  )
+}
+
+function warningText(warning: Warning, tz: string): string {
+  switch (warning.code) {
+    case 'COVERAGE_GAP':
+      return `No person is on call from ${wallTimeText(warning.from, tz)} until ${wallTimeText(warning.until, tz)}.`
+    case 'NOT_MEMBER':
+      return `${warning.person} cannot be on call: not a member, or read-only.`
+    case 'EMPTY_LAYER':
+      return `Layer ${warning.layer} has no people.`
+    case 'HIDDEN_LAYER':
+      return `Layer ${warning.layer} never applies in the next 400 days.`
+  }
+}
