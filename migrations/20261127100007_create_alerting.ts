@@ -77,12 +77,15 @@ export async function up(knex: Knex): Promise<void> {
       assignee text,
       report text NOT NULL DEFAULT '',
       previous uuid,
+      lead_id uuid CONSTRAINT incidents_lead_fkey REFERENCES incidents ON DELETE SET NULL,
+      merged_at timestamptz,
       CONSTRAINT incidents_state_check CHECK (state IN ('waiting', 'alerting', 'acknowledged', 'resolved'))
     ) WITH (fillfactor = 80);
     COMMENT ON COLUMN incidents.policy_id IS 'policy of the last evaluation; NULL if notified directly or by the implicit policy';
     COMMENT ON COLUMN incidents.notified IS 'number of entries already sent, per step of the plan';
     COMMENT ON COLUMN incidents.skips IS 'waiting time skipped before each step of the plan, in microseconds';
     COMMENT ON COLUMN incidents.is_escalating IS 'true if a person requested the next step, until the alerter evaluates it';
+    COMMENT ON COLUMN incidents.lead_id IS 'incident that this one is merged into; while that one is open, this one is suppressed';
     COMMENT ON COLUMN incidents.is_snoozed IS 'true if the end of the acknowledgement notifies again';
     COMMENT ON COLUMN incidents.plan_version IS 'policy version at the last evaluation; a changed policy applies from that moment only';
     CREATE INDEX incidents_acknowledged_idx ON incidents (project_id) WHERE state = 'acknowledged';
@@ -96,6 +99,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX incidents_group_idx IS 'finds the incidents of a policy that wait for grouping, and the earliest of them';
     CREATE UNIQUE INDEX incidents_open_key ON incidents (check_id) WHERE resolved_at IS NULL;
     COMMENT ON INDEX incidents_open_key IS 'allows at most one open incident per check';
+    CREATE INDEX incidents_lead_idx ON incidents (lead_id) WHERE lead_id IS NOT NULL;
+    COMMENT ON INDEX incidents_lead_idx IS 'finds the members of a merged incident; supports its deletion';
     CREATE INDEX incidents_project_idx ON incidents (project_id, n DESC);
     COMMENT ON INDEX incidents_project_idx IS 'lists the incidents of a project, newest first';
     CREATE INDEX incidents_resolved_idx ON incidents (resolved_at) WHERE resolved_at IS NOT NULL;
@@ -112,7 +117,7 @@ export async function up(knex: Knex): Promise<void> {
       via text NOT NULL DEFAULT '',
       text text NOT NULL DEFAULT '',
       until_at timestamptz,
-      CONSTRAINT incident_events_kind_check CHECK (kind IN ('ack', 'unack', 'snooze', 'take', 'assign', 'escalate', 'note', 'report'))
+      CONSTRAINT incident_events_kind_check CHECK (kind IN ('ack', 'unack', 'snooze', 'take', 'assign', 'escalate', 'merge', 'unmerge', 'note', 'report'))
     );
     CREATE INDEX incident_events_incident_idx ON incident_events (incident_id, id);
     COMMENT ON INDEX incident_events_incident_idx IS 'lists the actions on an incident, oldest first';

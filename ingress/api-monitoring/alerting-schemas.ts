@@ -118,6 +118,8 @@ export const incidentSchema = z
     next: instant.nullish().describe('The time of the next evaluation.'),
     report: z.string().optional(),
     previous: z.uuid().nullable(),
+    lead: z.uuid().nullish().describe('Incident that it is merged into.'),
+    members: z.int().optional().describe('Number of incidents that are merged into it.'),
   })
   .meta({ id: 'Incident' })
 

@@ -23,6 +23,7 @@ import {
   takeIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
+import { mergeIncident, unmergeIncident } from '#shared/monitoring/operations/merged-incidents.ts'
 import { isUuid, UUID_PATTERN } from '#shared/uuid.ts'
 import type { Route } from '../route.ts'
 import { incidentSchema } from './alerting-schemas.ts'
@@ -127,6 +128,22 @@ export const incidentActionRoutes: readonly Route[] = [
       return await escalateIncident(deps.db, actor, { ...own, via: 'api' })
     },
     conflict: '`incident is resolved` or `no further step`',
+  }),
+  act('merge', 'Merge an incident into another one', z.object({ into: z.uuid().describe('Id of an open incident.') }), {
+    async run({ own, body, actor, deps }) {
+      const into = readText(body.into, 'into', { max: 36 })
+      if (!isUuid(into)) throw invalid('into', 'must be the id of an incident')
+      refuseUnknown(body, '', ['into', 'api_key'])
+      return await mergeIncident(deps.db, actor, { ...own, into, via: 'api' })
+    },
+    conflict: '`incident is resolved` or `is a member of another incident`',
+  }),
+  act('unmerge', 'Separate an incident from the one it is merged into', z.object({}), {
+    async run({ own, body, actor, deps }) {
+      refuseUnknown(body, '', ['api_key'])
+      return await unmergeIncident(deps.db, actor, { ...own, via: 'api' })
+    },
+    conflict: '`incident is resolved` or `incident is not merged`',
   }),
   act('assign', 'Assign an incident to a member', z.object({ to: personSchema.nullable() }), {
     async run({ own, body, actor, deps }) {

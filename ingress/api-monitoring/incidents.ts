@@ -50,6 +50,7 @@ export const incidentRoutes: readonly Route[] = [
       policy: z.string().optional().describe('Uuid of the policy of the last evaluation.'),
       tag: z.string().optional(),
       person: z.string().optional().describe('Address of the assignee or of an acknowledger.'),
+      lead: z.string().optional().describe('Uuid of an incident: those merged into it.'),
       q: z.string().optional().describe('Part of the name of the check, in any case.'),
       ...range,
     }),
@@ -151,7 +152,8 @@ async function filterOf(query: Query, key: ProjectKey, { db }: IngressDeps): Pro
   const text = (name: string) => query.getAll(name).at(-1) || null
   const state = choiceOf(query, 'state', LISTED_STATES)
   const severity = choiceOf(query, 'severity', SEVERITIES)
-  const [uuid, policy] = [text('check'), text('policy')]
+  const [uuid, policy, lead] = [text('check'), text('policy'), text('lead')]
+  if (lead !== null && !isUuid(lead)) throw new NotFoundError('')
   const check = uuid !== null && isUuid(uuid) ? await findCheck(db, uuid) : null
   if (uuid !== null && check?.projectId !== key.project.id) throw new NotFoundError('')
   const isKnown = policy === null || (isUuid(policy) && (await findPolicy(db, key.project.id, policy)) !== null)
@@ -165,6 +167,7 @@ async function filterOf(query: Query, key: ProjectKey, { db }: IngressDeps): Pro
     tag: text('tag'),
     // A read-only key must not learn who works on an incident.
     person: key.kind === 'rw' ? text('person') : null,
+    lead: key.kind === 'rw' ? lead : null,
     q: text('q'),
     from: instantOf(query, 'start'),
     before: instantOf(query, 'end'),

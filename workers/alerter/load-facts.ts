@@ -14,6 +14,7 @@ import {
 import type { WaitingFlip } from '#shared/monitoring/alerting/flip-store.ts'
 import type { FactIntegration, Facts, Incident } from '#shared/monitoring/alerting/incident.ts'
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { mergedSuppressions } from '#shared/monitoring/alerting/merge-store.ts'
 import { lockPendingNotifications } from '#shared/monitoring/alerting/pending-notification-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
@@ -65,6 +66,10 @@ export async function loadFacts(
   const withFlapping = checksWith(({ plan }) => plan.flapping !== null)
   const newlyDown = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
   const suppressionsOf = await loadSuppressions(tx, found, nowMicros())
+  const merged = await mergedSuppressions(
+    tx,
+    found.flatMap(({ incident }) => (incident?.leadId ? [incident.id] : [])),
+  )
   // An incident with direct notifications needs them too, if a policy, a parent or a maintenance window applies by now.
   const incidentIds = found.flatMap(({ incident, policy, check }) => {
     const hasImplicitPolicy = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
@@ -107,7 +112,7 @@ export async function loadFacts(
         recentResults: recentResults.get(check.id) ?? [],
         integrations: integrationsOf(check, policy, one.incident),
         notifications: notifications.get(one.incident?.id ?? '') ?? [],
-        suppressions: parent.suppression ? [...suppressions, parent.suppression] : suppressions,
+        suppressions: [...suppressions, ...[parent.suppression, merged.get(one.incident?.id ?? '')].filter(isPresent)],
         isInCycle: parent.isInCycle,
         groupDelayEndsAt: groupDelayEnds.get(policy?.id ?? 0) ?? null,
         newId: randomUUID(),
@@ -116,6 +121,8 @@ export async function loadFacts(
     }
   })
 }
+
+const isPresent = <T>(value: T | null | undefined): value is T => value != null
 
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 

@@ -4,6 +4,7 @@ import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { claimFlips, markProcessed } from '#shared/monitoring/alerting/flip-store.ts'
 import type { Decided, Facts } from '#shared/monitoring/alerting/incident.ts'
 import { claimDueIncidents, lockOpenIncidents, saveIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { promoteMembers } from '#shared/monitoring/alerting/merge-store.ts'
 import { insertNotifications, withdrawNotifications } from '#shared/monitoring/alerting/notification-store.ts'
 import { notifyDirectly } from '#shared/monitoring/alerting/recovery.ts'
 import { reevaluateChildren } from '#shared/monitoring/rules/parent-store.ts'
@@ -69,6 +70,10 @@ export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Pro
     await saveIncidents(
       tx,
       decided.flatMap(({ result }) => result.incident ?? []),
+    )
+    await promoteMembers(
+      tx,
+      decided.flatMap(({ result: { incident } }) => (incident?.resolvedAt ? [incident.id] : [])),
     )
     await join()
     await withdrawNotifications(

@@ -5,7 +5,7 @@ import type { Micros } from '../../time.ts'
 import type { ActedIncident } from './decide-act.ts'
 
 export interface Act {
-  kind: 'ack' | 'unack' | 'snooze' | 'take' | 'assign' | 'escalate' | 'note' | 'report'
+  kind: 'ack' | 'unack' | 'snooze' | 'take' | 'assign' | 'escalate' | 'merge' | 'unmerge' | 'note' | 'report'
   by: string
   via: string
   text: string

@@ -65,3 +65,19 @@ function acknowledged(
 function unacknowledged(incident: ActedIncident): ActedIncident {
   return { ...incident, state: incident.alertAt === null ? 'waiting' : 'alerting', ack: null }
 }
+
+type MergedIncident = Pick<Incident, 'id' | 'state' | 'leadId'>
+
+/** Members of a group besides its lead. */
+export const MAX_MEMBERS = 500
+
+/** Returns the conflict of a merge; null if it is possible. `openLeadId` is the open lead of `into`. */
+export function decideMerge(
+  incident: MergedIncident,
+  into: MergedIncident & { openLeadId: string | null },
+  members: number,
+): string | null {
+  if (incident.state === 'resolved' || into.state === 'resolved') return 'incident is resolved'
+  if (into.openLeadId !== null) return 'is a member of another incident'
+  return members > MAX_MEMBERS ? `more than ${MAX_MEMBERS} members` : null
+}

@@ -69,6 +69,7 @@ function opened({ newId, check, flip, policy, severity, previous }: Facts, now: 
     notified: [],
     skips: [],
     isEscalating: false,
+    leadId: null,
     firstStep: null,
     evaluatedAt: null,
     nextAt: null,

@@ -72,6 +72,7 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   GROUPING: 'it waits for other checks that go down at the same time.',
   OUTSIDE_HOURS: 'it is outside the hours of the step.',
   ACKNOWLEDGED: 'the incident is acknowledged.',
+  MERGED: (detail) => `it is merged into ${named(detail, 'another incident')}.`,
   RECOVERING: 'it is up again, and more successes are needed.',
   SETTLING: 'it changes too often and must be stable first.',
   COVERAGE_GAP: 'we cannot receive pings at the moment.',

@@ -76,7 +76,7 @@ function conditions(projectId: number, filter: IncidentFilter): { sql: string; v
     parts.push(sql)
     values.push(...more)
   }
-  const { state, checkId, tag, severity, policy, person, q, from, before, beforeN } = filter
+  const { state, checkId, tag, severity, policy, person, lead, q, from, before, beforeN } = filter
   if (state === 'open') add('i.resolved_at IS NULL')
   else if (state === 'resolved') add('i.resolved_at IS NOT NULL')
   else if (state !== null) add(`i.resolved_at IS NULL AND ${LISTED_STATE} = ?`, state)
@@ -86,6 +86,7 @@ function conditions(projectId: number, filter: IncidentFilter): { sql: string; v
   if (policy !== null)
     add('i.policy_id = (SELECT id FROM alert_policies WHERE uuid = ?::uuid AND project_id = ?)', policy, projectId)
   if (person !== null) add(PERSON, person, person, person)
+  if (lead !== null) add('i.lead_id = ?::uuid', lead)
   if (q !== null) add('c.name ILIKE ?', `%${q.replace(/[\\%_]/g, '\\$&')}%`)
   if (from !== null) add(`i.down_at >= ${timestampOf('?::bigint')}`, from)
   if (before !== null) add(`i.down_at < ${timestampOf('?::bigint')}`, before)

@@ -15,6 +15,8 @@ export interface IncidentFilter {
   policy: string | null
   /** address of the assignee or of an acknowledger */
   person: string | null
+  /** uuid of an incident: its members */
+  lead: string | null
   /** part of the check's name, in any case */
   q: string | null
   from: Micros | null
@@ -29,6 +31,7 @@ export const ANY_INCIDENT: IncidentFilter = {
   severity: null,
   policy: null,
   person: null,
+  lead: null,
   q: null,
   from: null,
   before: null,

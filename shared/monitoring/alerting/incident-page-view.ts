@@ -31,6 +31,10 @@ export interface ShownIncident {
   ackVia: string | null
   ackUntil: Micros | null
   isSnoozed: boolean
+  /** incident that it is or was merged into */
+  leadId: string | null
+  /** number of incidents that are merged into it */
+  members: number
   /** seconds; null if acknowledgements do not expire */
   ackTimeout: number | null
   nextAt: Micros | null

@@ -8,7 +8,8 @@ const COLUMNS = columns<ShownIncident>()(`
   i.id, i.n, i.check_id, c.uuid AS checkUuid, c.name, i.state, i.severity, ${microsOf('i.down_at')} AS downAt,
   ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures,
   i.flapping, i.suppression, i.notified, i.skips, i.is_escalating, i.first_step, p.uuid AS policyUuid, i.is_direct,
-  i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via, ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed,
+  i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via, ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.lead_id,
+  (SELECT count(*) FROM incidents m WHERE m.lead_id = i.id) AS members,
   (p.plan->>'ack_timeout')::integer AS ackTimeout, ${microsOf('i.next_at')} AS nextAt, i.report, i.previous,
   (SELECT greatest(0, extract(epoch FROM min(e.at) - i.down_at))::integer FROM incident_events e
    WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze')) AS ackSeconds,

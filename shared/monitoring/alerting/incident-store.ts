@@ -11,7 +11,7 @@ const COLUMNS = columns<IncidentRow>()(`
   ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified,
   i.skips, i.is_escalating, i.first_step, ${microsOf('i.evaluated_at')} AS evaluatedAt,
   ${microsOf('i.next_at')} AS nextAt, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via,
-  ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.previous`)
+  ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.lead_id, i.previous`)
 
 interface IncidentRow extends Omit<Incident, 'ack'> {
   ackAt: Micros | null

@@ -27,6 +27,8 @@ export function incidentView(incident: ShownIncident, now: Micros) {
     next: instant(incident.nextAt),
     report: incident.report,
     previous: incident.previous,
+    lead: incident.leadId,
+    members: incident.members,
   }
 }
 

@@ -11,6 +11,7 @@ export type Resolution = 'recovered' | 'paused' | 'ended'
 /** Reasons that suppress a whole incident, in the order of evaluation (docs/spec/alerting.md#policies). */
 export const SUPPRESSIONS = [
   'ACKNOWLEDGED',
+  'MERGED',
   'RECOVERING',
   'SETTLING',
   'COVERAGE_GAP',
@@ -88,6 +89,8 @@ export interface Incident {
   /** when it must be evaluated again; null if only an event can change it */
   nextAt: Micros | null
   ack: Acknowledgement | null
+  /** incident that it is merged into; changed only by people and by the end of that incident */
+  leadId: string | null
   previous: string | null
 }
 

@@ -15,6 +15,8 @@ export const ENTRY_KINDS = [
   'unacknowledged',
   'snoozed',
   'assigned',
+  'merged',
+  'unmerged',
   'note',
   'report',
   'coverage',
@@ -183,6 +185,10 @@ function actionEntry(row: TimelineRow): TimelineEntry | null {
     case 'assign':
       if (text === '') return { ...entry, kind: 'assigned', text: `Assignment removed${who}` }
       return { ...entry, kind: 'assigned', text: `Assigned to ${text}${who}`, person: text }
+    case 'merge':
+      return { ...entry, kind: 'merged', text: `Merged into "${text}"${who}` }
+    case 'unmerge':
+      return { ...entry, kind: 'unmerged', text: `Separated from "${text}"${who}` }
     case 'note':
       return { ...entry, kind: 'note', text: `Note${who}${more}`, detail: { note: text } }
     case 'report':
@@ -203,7 +209,7 @@ function sentence(text: string): string {
 
 const GROUPS = {
   notifications: ['opened', 'resolved', 'notified', 'escalated', 'suppressed'],
-  people: ['acknowledged', 'unacknowledged', 'snoozed', 'assigned', 'note', 'report'],
+  people: ['acknowledged', 'unacknowledged', 'snoozed', 'assigned', 'merged', 'unmerged', 'note', 'report'],
 } as const satisfies Record<string, readonly EntryKind[]>
 export type EntryGroup = keyof typeof GROUPS
 

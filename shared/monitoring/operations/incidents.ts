@@ -9,6 +9,7 @@ import { type ActedIncident, decideAct, type IncidentAct } from '../alerting/dec
 import { invalid } from '../alerting/fields.ts'
 import type { ShownIncident } from '../alerting/incident-page-view.ts'
 import { findIncident } from '../alerting/incident-read-store.ts'
+import { assignMembers, insertMemberActs, saveActedMembers } from '../alerting/merge-store.ts'
 import { furtherStep } from '../alerting/plan.ts'
 import { IMPLICIT_PLAN } from '../alerting/policy.ts'
 import { findPolicy } from '../alerting/policy-store.ts'
@@ -124,7 +125,7 @@ export interface IncidentOfProject {
   id: string
 }
 
-function nameOfActor(actor: Actor, by: string): string {
+export function nameOfActor(actor: Actor, by: string): string {
   return by === '' ? auditedActor(actor).actor : by
 }
 
@@ -132,7 +133,7 @@ function nameOfActor(actor: Actor, by: string): string {
  * Locks the incident. `act` returns the entry for timeline and audit log, or null if nothing changed. @throws
  * NotFoundError if the project does not have the incident, ForbiddenError beyond MAX_ACTIONS
  */
-async function actOnIncident(
+export async function actOnIncident(
   db: Knex,
   actor: Actor,
   { project, id }: IncidentOfProject,
@@ -153,7 +154,7 @@ async function actOnIncident(
   })
 }
 
-type Via = { via: 'api' | 'page' }
+export type Via = { via: 'api' | 'page' }
 
 const notMember = (member: string) => invalid(member, 'must be the address of a member')
 
@@ -171,11 +172,27 @@ async function decideOnIncident(
     if ('conflict' in acted) throw new ConflictError(acted.conflict)
     if (!acted.changed) return null
     await saveActed(tx, target.id, acted.changed)
-    return done(acted.changed.ack?.until ?? null)
+    const stored = done(acted.changed.ack?.until ?? null)
+    if (incident.members > 0 && act.kind !== 'escalate')
+      await actOnMembers(tx, target.id, act.kind, acted.changed, stored)
+    return stored
   })
 }
 
-function actedOf(incident: ShownIncident): ActedIncident {
+/** What people do to the lead applies to all its members. */
+async function actOnMembers(
+  tx: Knex,
+  id: string,
+  kind: IncidentAct['kind'],
+  acted: ActedIncident,
+  stored: Act,
+): Promise<void> {
+  if (kind !== 'assign') await saveActedMembers(tx, id, acted)
+  if (kind === 'assign' || kind === 'take') await assignMembers(tx, id, acted.assignee)
+  await insertMemberActs(tx, id, stored)
+}
+
+export function actedOf(incident: ShownIncident): ActedIncident {
   const { state, alertAt, isEscalating, assignee, ackAt, ackBy, ackVia, ackUntil, isSnoozed } = incident
   const ack = { by: ackBy ?? '', via: ackVia ?? '', until: ackUntil, isSnooze: isSnoozed }
   return { state, alertAt, isEscalating, assignee, ack: ackAt === null ? null : { at: ackAt, ...ack } }
@@ -205,7 +222,11 @@ export async function noteIncident(
   actor: Actor,
   { text, via, ...target }: IncidentOfProject & Via & { text: string },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, target, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
+  return await actOnIncident(db, actor, target, async (tx, { members }) => {
+    const note = { kind: 'note', by: nameOfActor(actor, ''), via, text } as const
+    if (members > 0) await insertMemberActs(tx, target.id, note)
+    return note
+  })
 }
 
 /** Accepts reports also after the incident is resolved. */

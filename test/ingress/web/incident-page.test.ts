@@ -118,3 +118,24 @@ test('the buttons of the page take, mute, assign and escalate', async (t) => {
   for (const verb of ['take', 'escalate', 'assign'])
     t.is((await viewer.post(`${path}/${verb}`, {}, '/account')).status, 403, verb)
 })
+
+test('incidents that began together are merged on request and separated', async (t) => {
+  const { owner, team, path, id } = await setUp()
+  const add = async (name: string, minutes: number) => {
+    const check = await app
+      .db('checks')
+      .where({ uuid: await addCheck(owner, team, { name }) })
+      .first('id')
+    return await addIncident(app.db, { projectId: team.project.id, checkId: check.id }, { minutes })
+  }
+  const [member, earlier] = [await add('ledger', 12), await add('mailer', 60)]
+  t.regex((await owner.get(path)).text, /1 more began at that time: Merge/)
+  t.is((await owner.post(`${path}/collect`, { _confirmed: 'yes' }, path)).status, 303)
+  t.is((await app.db('incidents').where({ id: member }).first()).lead_id, id)
+  t.is((await app.db('incidents').where({ id: earlier }).first()).lead_id, null)
+  t.regex(lines((await owner.get(path)).text), /Merged incidents ledger/)
+  const page = (await owner.get(`/incidents/${member}`)).text
+  t.regex(lines(page), /Merged into billing , which sends the notifications.*Merged into "billing" by owner-/)
+  t.is((await owner.post(`/incidents/${member}/unmerge`, {}, `/incidents/${member}`)).status, 303)
+  t.is((await app.db('incidents').where({ id: member }).first()).lead_id, null)
+})

@@ -8,6 +8,7 @@ import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { Actions, Assignee } from './actions.tsx'
 import { Cause } from './cause.tsx'
+import { Merged, type MergeView } from './merged.tsx'
 import { type NextNotificationFacts, NextNotificationText } from './next-notification.tsx'
 import { byText, StatePill } from './state.tsx'
 import { Timeline, type TimelineProps } from './timeline.tsx'
@@ -26,6 +27,7 @@ interface Props {
   canEscalate: boolean
   /** page of notes on the public status page; null without one */
   notesPath: string | null
+  merged: MergeView
   people: readonly { email: string; name: string }[]
   /** address of the signed-in user */
   own: string
@@ -45,6 +47,7 @@ export function IncidentPage(props: Props) {
         </div>
         <div>
           <Facts {...props} />
+          <Merged context={context} incident={incident} path={timeline.path} view={props.merged} mayEdit={mayEdit} />
           {mayEdit && <Note context={context} path={timeline.path} />}
           {mayEdit && props.notesPath !== null && <PostUpdate incident={incident} path={props.notesPath} />}
         </div>

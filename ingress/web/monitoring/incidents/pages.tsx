@@ -1,4 +1,8 @@
+import type { Knex } from 'knex'
 import { ConflictError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { MAX_MEMBERS } from '#shared/monitoring/alerting/decide-act.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { findIncident, listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
 import {
@@ -7,6 +11,7 @@ import {
   timelineText,
   withTimeline,
 } from '#shared/monitoring/alerting/incident-text.ts'
+import { suggestedMerges } from '#shared/monitoring/alerting/merge-store.ts'
 import { findPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
@@ -20,6 +25,7 @@ import {
   takeIncident,
   unacknowledgeIncident,
 } from '#shared/monitoring/operations/incidents.ts'
+import { mergeIncidents, unmergeIncident } from '#shared/monitoring/operations/merged-incidents.ts'
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import { listMembers } from '#shared/tenancy/accounts/store.ts'
@@ -32,6 +38,7 @@ import { checkPath, type ProjectWorkspace, requireRight, signedIn } from '../../
 import { SNOOZES } from './actions.tsx'
 import { IncidentPage } from './incident-page.tsx'
 import { incidentListPages } from './list-pages.tsx'
+import type { MergeView } from './merged.tsx'
 import { loadNextNotificationFacts } from './next-notification.tsx'
 
 const MAX_REPORT = 20_000
@@ -78,6 +85,12 @@ export function incidentPages(pages: Pages): void {
     }),
   )
   pages.post('/incidents/:incident/report', saveReport)
+  pages.post('/incidents/:incident/collect', collect)
+  pages.post('/incidents/:incident/unmerge', (context) =>
+    act(context, ({ session }, own) =>
+      unmergeIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
+    ),
+  )
 }
 
 /** Returns the length that a form chose. */
@@ -125,7 +138,7 @@ async function showIncident(context: Context): Promise<void> {
   const { db } = context.deps
   const after = /^[0-9]{1,6}$/.test(context.query.get('after') ?? '') ? Number(context.query.get('after')) : 0
   const show = context.query.get('show')
-  const [timeline, comingOf, [decision], check, policy, canEscalate, people, statusPage] = await Promise.all([
+  const [timeline, comingOf, [decision], check, policy, canEscalate, people, statusPage, merged] = await Promise.all([
     readTimeline(db, incident, after),
     loadNextNotificationFacts(db, project.id),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
@@ -134,6 +147,7 @@ async function showIncident(context: Context): Promise<void> {
     hasStepLeft(db, project.id, incident),
     listMembers(db, project.organisationId),
     findStatusPage(db, project.id),
+    loadMerged(db, project.id, incident),
   ])
   if (!check) throw unknownIncident()
   const base = `/projects/${project.uuid}`
@@ -156,6 +170,7 @@ async function showIncident(context: Context): Promise<void> {
       checkPath={checkPath(check, project)}
       listPath={`${base}/incidents`}
       canEscalate={canEscalate}
+      merged={merged}
       notesPath={statusPage && `${base}/status-notes`}
       people={people}
       own={workspace.session.email}
@@ -163,6 +178,28 @@ async function showIncident(context: Context): Promise<void> {
       now={context.deps.now()}
     />,
   )
+}
+
+const MAX_MEMBERS_SHOWN = 50
+
+async function loadMerged(db: Knex, projectId: number, incident: ShownIncident): Promise<MergeView> {
+  const { id, leadId, state } = incident
+  const members = { ...ANY_INCIDENT, lead: id }
+  const [lead, shown, suggested] = await Promise.all([
+    leadId === null ? null : findIncident(db, projectId, leadId),
+    incident.members === 0 ? [] : listIncidents(db, projectId, members, MAX_MEMBERS_SHOWN),
+    state === 'resolved' ? [] : suggestedMerges(db, projectId, { id, limit: MAX_MEMBERS }),
+  ])
+  return { lead, members: shown, suggested: suggested.length }
+}
+
+/** Merges what the page suggested into the incident. */
+async function collect(context: FormContext): Promise<void> {
+  await act(context, async ({ session }, own) => {
+    const ids = await suggestedMerges(context.deps.db, own.project.id, { id: own.id, limit: MAX_MEMBERS })
+    const input = { project: own.project, ids, into: own.id, via: 'page' } as const
+    await mergeIncidents(context.deps.db, personOf(context, session), input)
+  })
 }
 
 async function sendMarkdown(context: Context): Promise<void> {

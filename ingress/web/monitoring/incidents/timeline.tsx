@@ -15,6 +15,8 @@ const ICONS: Readonly<Record<EntryKind, string>> = {
   unacknowledged: 'acknowledged',
   snoozed: 'mute',
   assigned: 'members',
+  merged: 'group',
+  unmerged: 'group',
   note: 'chat',
   report: 'book',
   coverage: 'webhook',

@@ -50,6 +50,8 @@ const INCIDENT: ShownIncident = {
   ...{
     ackUntil: null,
     isSnoozed: false,
+    leadId: null,
+    members: 0,
     ackTimeout: null,
     nextAt: null,
     report: '## Cause\ndisk',
