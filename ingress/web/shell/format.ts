@@ -66,6 +66,17 @@ export function inZone(at: Micros, timeZone: string): string | null {
   }
 }
 
+/** `AB` for `anna.berg@example.org` and `Anna Berg`; '' for an integration */
+export function initialsOf(by: string): string {
+  if (by.startsWith('through ')) return ''
+  const words = by.replace(/@.*/, '').split(/[^\p{L}]+/u)
+  return words
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .slice(0, 2)
+    .toUpperCase()
+}
+
 export function splitDuration(seconds: number): { count: number; unit: DurationUnit } {
   for (const unit of ['days', 'hours', 'minutes'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0 && seconds > 0) return { count: seconds / UNIT_SECONDS[unit], unit }

@@ -142,7 +142,7 @@ export interface PlanLine {
   whom: string
 }
 
-/** What is notified when, one line per step. */
+/** Lists the steps with their times and recipients. */
 export function planLines(plan: Plan, nameOf: (uuid: string) => string): PlanLine[] {
   let offset = 0
   return plan.steps.map((step) => {

@@ -53,7 +53,7 @@ export interface BulkResult {
   error: string | null
 }
 
-/** Acknowledges each incident in a transaction of its own. Unknown ids are an error of that id. */
+/** Acknowledges each incident in a separate transaction. Unknown ids are an error of that id. */
 export async function acknowledgeIncidents(
   db: Knex,
   actor: Actor,
@@ -179,7 +179,7 @@ async function decideOnIncident(
   })
 }
 
-/** What people do to the lead applies to all its members. */
+/** Applies an action on the lead to all its members. */
 async function actOnMembers(
   tx: Knex,
   id: string,

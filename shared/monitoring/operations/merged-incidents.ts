@@ -58,7 +58,7 @@ export interface MergeResult {
   merged: number
 }
 
-/** Merges several incidents into one, each in a transaction of its own. Skips those that changed meanwhile. */
+/** Merges several incidents into one, each in a separate transaction. Skips those that changed meanwhile. */
 export async function mergeIncidents(
   db: Knex,
   actor: Actor,

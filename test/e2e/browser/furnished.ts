@@ -8,7 +8,7 @@ import type { Account } from './installation.ts'
 export const FURNISHED = [
   ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
-  ...['policies', 'new policy', 'policy', 'incidents', 'simulator', 'windows', 'new window', 'window'],
+  ...['policies', 'new policy', 'policy', 'incidents', 'incident', 'simulator', 'windows', 'new window', 'window'],
   ...[
     'settings',
     'keys',
@@ -105,6 +105,10 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'the pings to be applied',
     async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 11,
   )
+  const incident = await eventually('the incident of the failed check', async () => {
+    const row = await db('incidents').where({ project_id: project.id }).first('id')
+    return row !== undefined && String(row.id)
+  })
   const base = `/projects/${project.uuid}`
   const sealed = app.deps.secrets.seal('contact', JSON.stringify({ topic: 'ada', url: 'https://ntfy.example' }))
   const [contact] = await db('contact_methods')
@@ -127,6 +131,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'new policy': `${base}/policies/new`,
     policy: `${base}/policies/${policy.id}`,
     incidents: `${base}/incidents`,
+    incident: `/incidents/${incident}`,
     simulator: `${base}/simulator?check=${backup.uuid}`,
     rules: `/checks/${backup.uuid}/rules`,
     windows: `${base}/windows`,

@@ -12,7 +12,7 @@ test.before(async () => {
 
 const ENDED = { state: 'resolved', resolution: 'recovered' }
 
-/** One incident in each state, each of its own check. */
+/** Creates one incident in each state, of different checks. */
 async function setUp() {
   const team = await createTeam(app, 'Team')
   const owner = await join(app, team, 'owner')

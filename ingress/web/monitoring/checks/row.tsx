@@ -10,7 +10,7 @@ import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { Form } from '../../forms/form.tsx'
 import { Ago, Distance, Exact, troubleOf } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
-import { everyText, humanDuration } from '../../shell/format.ts'
+import { everyText, humanDuration, initialsOf } from '../../shell/format.ts'
 import { Icon, KindIcon, StatusGlyph } from '../../shell/icons.tsx'
 import { checkPath } from '../../shell/workspace.ts'
 import { DayBar } from '../day-bar.tsx'
@@ -161,17 +161,6 @@ export function StateText({ state, status, now }: { state: RowState; status: Sho
 
 const quietNames = { muted: 'Muted', maintenance: 'In maintenance', acknowledged: 'Acknowledged' } as const
 const quietIcons = { muted: 'mute', maintenance: 'windows', acknowledged: 'acknowledged' } as const
-
-/** `AB` for `anna.berg@example.org` and `Anna Berg`; '' for an integration */
-function initialsOf(by: string): string {
-  if (by.startsWith('through ')) return ''
-  const words = by.replace(/@.*/, '').split(/[^\p{L}]+/u)
-  return words
-    .map((word) => [...word][0] ?? '')
-    .join('')
-    .slice(0, 2)
-    .toUpperCase()
-}
 
 /** Shows that a check sends no alerts, why and until when. @param props.isNamed with its words beside the icon */
 export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isNamed?: boolean }) {

@@ -6,7 +6,6 @@ import type { Column } from '../../lists/list.tsx'
 import { Ago, Distance } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
-import { Icon } from '../../shell/icons.tsx'
 import { FILTER_NAMES, type ListQuery, listAddress, SINCE, TABS } from './list-query.ts'
 import { type loadNextNotificationFacts, NextNotificationText } from './next-notification.tsx'
 import { StatePill, whoOf, whyQuiet } from './state.tsx'
@@ -242,23 +241,12 @@ function RowActions({ incident }: { incident: ShownIncident }) {
           Acknowledge
         </button>
       )}
-      <details class="menu row-menu">
-        <summary aria-label={`More of ${name}`}>
-          <Icon name="more" />
-        </summary>
-        <ul>
-          <li>
-            <button {...button('take')} aria-label={`Take ${name}`}>
-              Take
-            </button>
-          </li>
-          <li>
-            <button {...button('ack')} name="for" value="3600" aria-label={`Mute ${name} for 1 hour`}>
-              Mute for 1 hour
-            </button>
-          </li>
-        </ul>
-      </details>
+      <button {...button('take')} class="quiet" aria-label={`Take ${name}`}>
+        Take
+      </button>
+      <button {...button('ack')} class="quiet" name="for" value="3600" aria-label={`Mute 1 h: ${name}`}>
+        Mute 1 h
+      </button>
     </div>
   )
 }
