@@ -69,9 +69,9 @@ export const filled = z
   .refine((text) => text !== '')
 
 /** Whole paise of an amount in rupees with at most two decimals. @throws Refusal UNPARSEABLE */
-export function paiseOf(amount: unknown): Paise {
+export function paiseOf(amount: unknown, member?: string): Paise {
   const paise = typeof amount === 'string' || typeof amount === 'number' ? parsePaise(amount) : undefined
-  if (paise === undefined) throw unparseable()
+  if (paise === undefined) throw unparseable(member)
   return paise
 }
 
@@ -82,23 +82,23 @@ export function rupeesOf(paise: Paise): string {
 }
 
 /** Converts DD/MM/YYYY to YYYY-MM-DD; empty is null. @throws Refusal UNPARSEABLE */
-export function dayOrNull(text: string | null | undefined): string | null {
+export function dayOrNull(text: string | null | undefined, member?: string): string | null {
   if (text === null || text === undefined || text.trim() === '') return null
   const day = dayFromIndianText(text.trim())
-  if (day === undefined) throw unparseable()
+  if (day === undefined) throw unparseable(member)
   return day
 }
 
 /** Converts an instant to UTC; without an offset it is Indian time. @throws Refusal UNPARSEABLE */
-export function instantOf(text: string): string {
+export function instantOf(text: string, member?: string): string {
   const at = Date.parse(/(Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text) ? text : `${text}+05:30`)
-  if (Number.isNaN(at)) throw unparseable()
+  if (Number.isNaN(at)) throw unparseable(member)
   return new Date(at).toISOString()
 }
 
 /** Converts a return period MMYYYY to YYYY-MM. @throws Refusal UNPARSEABLE */
-export function monthOfPeriod(period: string): string {
-  if (!/^(0[1-9]|1[0-2])[0-9]{4}$/.test(period)) throw unparseable()
+export function monthOfPeriod(period: string, member?: string): string {
+  if (!/^(0[1-9]|1[0-2])[0-9]{4}$/.test(period)) throw unparseable(member)
   return `${period.slice(2)}-${period.slice(0, 2)}`
 }
 

@@ -35,6 +35,8 @@ const causes: [cause: string, sample: Sample, status: number, code: string, memb
   ['an answer that is not JSON', sampleOf('sandbox', 'malformed'), 422, 'UNPARSEABLE', null],
   ['a member of another type', changedSearch({ rgdt: 7 }), 422, 'UNPARSEABLE', 'data.rgdt'],
   ['an empty name', changedSearch({ lgnm: ' ' }), 422, 'UNPARSEABLE', 'data.lgnm'],
+  ['an unknown word', sampleOf('sandbox', 'unknown-status'), 422, 'UNPARSEABLE', 'data.sts'],
+  ['an answer about another subject', sampleOf('sandbox', 'other-gstin'), 422, 'UNPARSEABLE', 'data.gstin'],
   ['an expired token and refused credentials', sampleOf('sandbox', 'no-credits'), 403, 'NOT_ENTITLED', null],
   ['a token that expired once', sampleOf('sandbox', 'token-expired'), 200, 'OK', null],
 ]
@@ -269,4 +271,18 @@ test('a fault of the gateway is 500, counted and reported', async (t) => {
   }
   t.deepEqual(counted, ['/companies 500'])
   t.is(faults.length, 2)
+})
+
+test('a member of a bank that differs is named with each answer that lacks its data', async (t) => {
+  const sample = sampleOf('setu', 'malformed')
+  const answers: AnswerLine[] = []
+  const { composition } = replayed(
+    sample,
+    memoryStore(),
+    () => {},
+    (line) => void answers.push(line),
+  )
+  t.is((await answerTo(sample, composition)).status, 422)
+  t.like(answers, [{ adapter: 'setu', code: 'UNPARSEABLE' }])
+  t.regex(answers[0]?.member ?? '', /^(summary|transactions?|profile)\./)
 })

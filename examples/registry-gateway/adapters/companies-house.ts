@@ -67,7 +67,7 @@ export function createCompaniesHouse(settings: CompaniesHouseSettings, hashKey: 
       if (items.length >= read.total_results) return items
       if (read.items.length === 0) break
     }
-    throw unparseable()
+    throw unparseable('total_results')
   }
 
   async function answer(question: Question, work: Work): Promise<Answer> {
@@ -77,7 +77,7 @@ export function createCompaniesHouse(settings: CompaniesHouseSettings, hashKey: 
     const body = await get(work, `/company/${number}`)
     if (body === null) throw notFound()
     const company = parsed(profile, body)
-    if (company.company_number !== number) throw unparseable()
+    if (company.company_number !== number) throw unparseable('company_number')
     const officers = await list(work, `/company/${number}/officers`, officer)
     if (officers === null) throw incomplete()
     const controllers = await list(work, `/company/${number}/persons-with-significant-control`, controller)
@@ -132,7 +132,7 @@ function isDirector({ officer_role, resigned_on }: z.output<typeof officer>): bo
 // One person may have several ids: equal ids are a fact, different ones are not.
 function officerId({ links }: z.output<typeof officer>): string {
   const id = /^\/officers\/([^/]+)\/appointments$/.exec(links?.officer?.appointments ?? '')?.[1]
-  if (id === undefined) throw unparseable()
+  if (id === undefined) throw unparseable('items.links.officer.appointments')
   return `GB-COH:${id}`
 }
 

@@ -155,8 +155,8 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     )
     if (found === 'NONE') throw notFound()
     const { data } = found
-    if (data.gstin.toUpperCase() !== gstin) throw unparseable()
-    return { legalName: data.lgnm, status: statusOf(data.sts), registeredOn: dayOrNull(data.rgdt) }
+    if (data.gstin.toUpperCase() !== gstin) throw unparseable('data.gstin')
+    return { legalName: data.lgnm, status: statusOf(data.sts), registeredOn: dayOrNull(data.rgdt, 'data.rgdt') }
   }
 
   async filedMonths(gstin: string, year: string, form: 'gstr-1' | 'gstr-3b', work: Work): Promise<string[]> {
@@ -166,7 +166,7 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     const type = form.replace('-', '').toUpperCase()
     return found.data.EFiledlist.filter(
       (row) => row.rtntype === type && row.status === 'Filed' && row.valid === 'Y',
-    ).map((row) => monthOfPeriod(row.ret_prd))
+    ).map((row) => monthOfPeriod(row.ret_prd, 'data.EFiledlist.ret_prd'))
   }
 
   async #taxpayer(question: Question, work: Work): Promise<Answer> {
@@ -192,11 +192,11 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     if (response.status !== 200) throw incomplete()
     const { data } = parsed(z.object({ data: company }), parseJson(response.body))
     const master = data.company_master_data
-    if (master.cin.toUpperCase() !== cin) throw unparseable()
+    if (master.cin.toUpperCase() !== cin) throw unparseable('data.company_master_data.cin')
     const directorIds = data['directors/signatory_details']
       .filter((row) => row.end_date === '-' && /^[0-9]{8}$/.test(row['din/pan']))
       .map((row) => row['din/pan'])
-    if (directorIds.length === 0) throw unparseable()
+    if (directorIds.length === 0) throw unparseable('data.directors/signatory_details')
     const email = keyedHash(this.#hashKey, 'email', master.email_id)
     const addressHash = keyedHash(this.#hashKey, 'address', master.registered_address)
     const notCompared = ['HOLDING', 'BANK_ACCOUNT', 'PHONE']
@@ -248,6 +248,6 @@ const mappings: Adapter['mappings'] = {
 
 function statusOf(word: string): string {
   const status = word.startsWith('Cancelled') ? 'CANCELLED' : STATUSES.get(word.trim())
-  if (status === undefined) throw unparseable()
+  if (status === undefined) throw unparseable('data.sts')
   return status
 }

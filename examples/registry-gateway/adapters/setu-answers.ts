@@ -83,7 +83,7 @@ export class SetuAdapter implements Adapter {
     const { held, reference } = await this.#consented(question, work, 'DEPOSIT', (record) => record.pan === pan)
     // The holder of an account that did not arrive is not known, and a sum over some banks is too low.
     if (held.hasUndelivered) throw incomplete()
-    if ('code' in held.deposits) throw unparseable()
+    if ('code' in held.deposits) throw unparseable(held.deposits.member)
     const accounts = held.deposits.filter(({ pans }) => pans.includes(pan))
     if (accounts.length === 0) throw notFound()
     const dates = accounts.map(({ asOf }) => asOf)
@@ -101,7 +101,7 @@ export class SetuAdapter implements Adapter {
     const { held, reference } = await this.#consented(question, work, 'GSTR1_3B', ({ gstins }) =>
       gstins.includes(gstin),
     )
-    if ('code' in held.returns) throw unparseable()
+    if ('code' in held.returns) throw unparseable(held.returns.member)
     const found = returnsFor(held.returns, gstin)
     if (!found) throw held.hasUndelivered ? incomplete() : notFound()
     const { legalName } = await taxpayers.search(gstin, work)

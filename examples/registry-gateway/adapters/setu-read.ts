@@ -55,7 +55,7 @@ const heldReturns = z.object({
   ),
   gstr3b: z.array(z.object({ month: text, filing, value: text })),
 })
-const codeOnly = z.object({ code: z.literal('UNPARSEABLE') })
+const codeOnly = z.object({ code: z.literal('UNPARSEABLE'), member: text.optional() })
 
 /** Members of the contract that are kept from one delivery. Names, addresses and narrations are dropped. */
 export const heldSchema = z.object({
@@ -93,10 +93,7 @@ const UNDELIVERED = ['DENIED', 'TIMEOUT', 'FAILED', 'EXPIRED']
 
 /** Returns true if an account of a partial delivery may still arrive. */
 export function isWaiting(session: unknown): boolean {
-  return entriesOf(session).some((entry) => {
-    const status = statusOf(entry)
-    return status !== 'DELIVERED' && !UNDELIVERED.includes(status)
-  })
+  return entriesOf(session).some((entry) => !['DELIVERED', ...UNDELIVERED].includes(statusOf(entry)))
 }
 
 /** Reads one delivery into the members that are kept. */
@@ -116,12 +113,12 @@ export function readDelivery(
   }
 }
 
-function orCode<T>(read: () => T): T | { code: 'UNPARSEABLE' } {
+function orCode<T>(read: () => T): T | z.output<typeof codeOnly> {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'UNPARSEABLE') return { code: 'UNPARSEABLE' }
-    throw error
+    if (!(error instanceof Refusal && error.code === 'UNPARSEABLE')) throw error
+    return { code: 'UNPARSEABLE', ...(error.member !== undefined && { member: error.member }) }
   }
 }
 
@@ -176,27 +173,32 @@ function depositOf(entry: Entry, root: unknown, range: { from: string; to: strin
   const ref = account.linkedaccref ?? entry.linkrefnumber ?? ''
   const type = (summary.accountsubtype ?? summary.type ?? '').trim().toUpperCase()
   // Amounts of the contract are rupees.
-  if (number === '' || ref === '' || type === '' || (summary.currency ?? 'INR') !== 'INR') throw unparseable()
+  if (number === '' || ref === '') throw unparseable('linkedaccref')
+  if (type === '' || (summary.currency ?? 'INR') !== 'INR') throw unparseable('summary.type or currency')
   const day = (given: string | null | undefined, end: string) => given?.slice(0, 10) || indianDay(Date.parse(end))
   return {
     pans: profile.holders.holder.flatMap(({ pan }) => (pan ? [pan.trim().toUpperCase()] : [])),
-    asOf: summary.balancedatetime ? instantOf(summary.balancedatetime) : null,
+    asOf: summary.balancedatetime ? instantOf(summary.balancedatetime, 'summary.balancedatetime') : null,
     account: {
       type: 'deposit',
       maskedAccNumber: maskedAccount(number),
       linkedAccRef: ref,
-      Summary: { currentBalance: exact(summary.currentbalance), type, facility: facilityOf(summary) },
+      Summary: {
+        currentBalance: exact(summary.currentbalance, 'summary.currentbalance'),
+        type,
+        facility: facilityOf(summary),
+      },
       Transactions: {
         startDate: day(transactions.startdate, range.from),
         endDate: day(transactions.enddate, range.to),
         Transaction: transactions.transaction.map((row) => {
           const kind = row.type.toUpperCase()
-          if (kind !== 'CREDIT' && kind !== 'DEBIT') throw unparseable()
-          instantOf(row.transactiontimestamp)
+          if (kind !== 'CREDIT' && kind !== 'DEBIT') throw unparseable('transaction.type')
+          instantOf(row.transactiontimestamp, 'transaction.transactiontimestamp')
           return {
             type: kind,
-            amount: exact(row.amount),
-            currentBalance: exact(row.transactionalbalance ?? row.currentbalance),
+            amount: exact(row.amount, 'transaction.amount'),
+            currentBalance: exact(row.transactionalbalance ?? row.currentbalance, 'transaction.currentbalance'),
             transactionTimestamp: row.transactiontimestamp,
           }
         }),
@@ -214,8 +216,8 @@ function facilityOf(summary: z.output<typeof deposit>['summary']): string | null
 }
 
 /** Keeps the text of an amount that has at most two decimals. */
-function exact(value: unknown): string {
-  const paise = paiseOf(value)
+function exact(value: unknown, member: string): string {
+  const paise = paiseOf(value, member)
   return typeof value === 'string' && /^-?[0-9]+(\.[0-9]{1,2})?$/.test(value) ? value : rupeesOf(paise)
 }
 
@@ -258,22 +260,22 @@ function returnsOf(root: unknown, hashKey: Buffer): HeldReturns {
   const nameHash = keyedHash(hashKey, 'name', comparableName(profile.businessdetails.lgnm))
   if (nameHash === null) throw unparseable()
   const gstr1 = (transactions.gstr1details?.gstr1 ?? []).map((period) => ({
-    month: monthOfPeriod(period.retprd),
+    month: monthOfPeriod(period.retprd, 'retprd'),
     filing: frequencyOf(period.filingfrequency),
     rows: (period.b2bdtls?.b2b ?? []).map(({ ctin, inum, idt, val, irn }) => ({
       ctin,
       inum,
       idt,
-      val: exact(val),
+      val: exact(val, 'gstr1.b2bdtls.b2b.val'),
       irn: irn || null,
     })),
   }))
   const gstr3b = (transactions.gstr3bdetails?.gstr3b ?? []).map(({ supdetails, ...period }) => {
     const parts = [supdetails.osupdet, supdetails.osupzero, supdetails.osupnilexmp]
-    const paise = parts.reduce((sum, one) => sum + (one ? paiseOf(one.txval) : 0), 0)
+    const paise = parts.reduce((sum, one) => sum + (one ? paiseOf(one.txval, 'gstr3b.supdetails.txval') : 0), 0)
     if (!Number.isSafeInteger(paise)) throw unparseable()
     return {
-      month: monthOfPeriod(period.retprd),
+      month: monthOfPeriod(period.retprd, 'retprd'),
       filing: frequencyOf(period.filingfrequency),
       value: rupeesOf(paise),
     }

@@ -103,6 +103,22 @@ test.serial('a pasted Cronitor export is planned like an answer of Healthchecks'
   t.regex(refused.text, /Nothing is imported: the file has no jobs, heartbeats, checks or sites\./)
 })
 
+test.serial('the form of an imported integration shows the settings that the source had', async (t) => {
+  const uuid = randomUUID()
+  await app.db('integrations').insert({
+    ...{ project_id: team.project.id, uuid, kind: 'telegram', name: 'Ops', disabled_at: new Date() },
+    sealed_config: app.deps.secrets.seal('integration', JSON.stringify({ id: -100_123 })),
+  })
+  t.regex((await owner.get(`/integrations/${uuid}`)).text, /Needs settings/)
+  const form = await owner.get(`/integrations/${uuid}/edit`)
+  const fields = fieldsOf(form.text)
+  t.is(fields['option-id'], '-100123')
+  t.is((await owner.send(`/integrations/${uuid}/edit`, { ...fields, 'option-token': '123:abc' })).status, 303)
+  const row = await app.db('integrations').where({ uuid }).first()
+  t.is(row.disabled_at, null)
+  t.like(JSON.parse(app.deps.secrets.open('integration', row.sealed_config)), { id: '-100123', token: '123:abc' })
+})
+
 test.serial('only members who manage a project may move checks in', async (t) => {
   const member = await join(app, team, 'read-only')
   t.is((await member.get(base)).status, 403)
