@@ -8,7 +8,7 @@ import { createSetuClient, type SetuClient } from './adapters/setu.ts'
 import { SetuAdapter } from './adapters/setu-answers.ts'
 import type { AnswerLine, CallDeps, Work } from './calls.ts'
 import { type ConsentApi, createConsentApi } from './consent-api.ts'
-import { type ConsentData, ConsentFollower } from './consent-data.ts'
+import { type ConsentData, ConsentPoller } from './consent-data.ts'
 import { type Consents, openConsents } from './consents.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { type KeyHealth, keyHealth } from './keys.ts'
@@ -65,7 +65,7 @@ export function composeGateway(
   if (setu) adapters.push(setu.adapter)
   const count = (operation: string, code: string) => metrics.answers.inc({ operation, code })
   const gateway = createGateway({ adapters, deps: observed, count, fault, answered, tests: testAdapters(settings) })
-  const consented = setu && followConsents(setu, gateway, settings, observed)
+  const consented = setu && createConsentParts(setu, gateway, settings, observed)
   const { INVOICE_KEYS: folder } = settings
   const keys = (nowMs: number) => (folder === undefined ? {} : keyHealth(folder, nowMs))
   return { gateway, adapters, consented, metrics, keys }
@@ -93,13 +93,13 @@ function openSetu(
   if (!clientId || !secret || !productInstance || !purposeCode) return undefined
   const client = createSetuClient({ url, loginUrl, clientId, secret, productInstance, purposeCode, dataLifeDays })
   const consents = openConsents(store)
-  const data = new ConsentFollower(client, consents, { hashKey, dataLifeDays, ended })
+  const data = new ConsentPoller(client, consents, { hashKey, dataLifeDays, ended })
   return { client, consents, data, adapter: new SetuAdapter({ client, consents, data, taxpayers, hashKey }) }
 }
 
 const STEP_MS = 6500
 
-function followConsents(setu: OpenSetu, gateway: Gateway, settings: Settings, deps: CallDeps) {
+function createConsentParts(setu: OpenSetu, gateway: Gateway, settings: Settings, deps: CallDeps) {
   const { client, consents, data } = setu
   const work = (operation: string): Work => ({
     deps,

@@ -18,37 +18,37 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** A consent is confirmed live within this time; within the second one if the aggregator is silent. */
-const CONFIRMED_MS = 5 * MINUTE_MS
-const CONFIRMED_IN_OUTAGE_MS = 60 * MINUTE_MS
+/** Validity of an ACTIVE status that was read from the aggregator, and while the aggregator does not respond. */
+const STATUS_VALID_MS = 5 * MINUTE_MS
+const STATUS_VALID_IN_OUTAGE_MS = 60 * MINUTE_MS
 const POLL_MS = 5 * SECOND_MS
 const MAX_SESSIONS = 2
 
 export interface ConsentData {
-  /** Confirms that a consent is live. @throws Refusal */
+  /** Requires that the consent is active, and reads its status again if that is too old. @throws Refusal */
   confirm(consent: NamedConsent, work: Work): Promise<void>
-  /** Returns the data of a confirmed consent, fetching it if this can be done in time. @throws Refusal */
-  held(consent: NamedConsent, work: Work): Promise<Held>
-  /** Deletes ended data, and follows consents whose next step is due. */
+  /** Returns the data of a confirmed consent. If none is stored, fetches it. @throws Refusal, also at the deadline */
+  dataOf(consent: NamedConsent, work: Work): Promise<Held>
+  /** Deletes data whose life or consent has ended, and polls the aggregator for consents whose next poll is due. */
   tick(work: () => Work): Promise<void>
 }
 
-interface FollowerOptions {
+interface PollerOptions {
   hashKey: Buffer
   dataLifeDays: number
   /** called when the data of a consent was deleted */
   ended: () => void
 }
 
-/** Follows consents: confirms them, fetches their data once, and deletes it at its end. */
-export class ConsentFollower implements ConsentData {
+/** Polls the status of consents, fetches their data once, and deletes the data when its life or the consent ends. */
+export class ConsentPoller implements ConsentData {
   readonly #client: SetuClient
   readonly #consents: Consents
-  readonly #options: FollowerOptions
+  readonly #options: PollerOptions
   readonly #fetching = new Map<string, Promise<Held>>()
   readonly #confirming = new Map<string, Promise<void>>()
 
-  constructor(client: SetuClient, consents: Consents, options: FollowerOptions) {
+  constructor(client: SetuClient, consents: Consents, options: PollerOptions) {
     this.#client = client
     this.#consents = consents
     this.#options = options
@@ -59,17 +59,20 @@ export class ConsentFollower implements ConsentData {
     this.#consents.save(consent)
   }
 
-  #end(consent: NamedConsent): void {
+  #deleteData(consent: NamedConsent): void {
     this.#save(consent, { held: null, session: null, isDataEnded: consent.record.held !== null })
     this.#options.ended()
   }
 
-  /** Ends the data of a consent that the clock or the aggregator has ended. @throws Refusal */
-  #requireOpen(consent: NamedConsent, nowMs: number): void {
+  /**
+   * Deletes data whose life has ended.
+   * @throws Refusal if the data or the consent has ended, or if the consent was not given
+   */
+  #requireNotEnded(consent: NamedConsent, nowMs: number): void {
     const { record } = consent
-    if (record.held && record.held.until <= nowMs) this.#end(consent)
+    if (record.held && record.held.until <= nowMs) this.#deleteData(consent)
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= nowMs) {
-      if (record.held) this.#end(consent)
+      if (record.held) this.#deleteData(consent)
       throw consentExpired()
     }
     if (record.isDataEnded && record.status === 'ACTIVE') throw consentExpired()
@@ -78,37 +81,36 @@ export class ConsentFollower implements ConsentData {
     if (record.status === 'REJECTED' || record.status === 'FAILED') throw noConsent()
   }
 
-  #readState(consent: NamedConsent, work: Work): Promise<void> {
+  #refreshStatus(consent: NamedConsent, work: Work): Promise<void> {
     const running = this.#confirming.get(consent.name)
     if (running !== undefined) return running
-    const started = this.#readStateOnce(consent, work).finally(() => this.#confirming.delete(consent.name))
+    const started = this.#refreshStatusOnce(consent, work).finally(() => this.#confirming.delete(consent.name))
     this.#confirming.set(consent.name, started)
     return started
   }
 
-  async #readStateOnce(consent: NamedConsent, work: Work): Promise<void> {
+  async #refreshStatusOnce(consent: NamedConsent, work: Work): Promise<void> {
     const { evidence, ...state } = await this.#client.read(consent.record.consentId, work)
     this.#save(consent, { ...state, confirmedAt: work.deps.now(), confirmation: evidence })
-    const isLive = state.status === 'ACTIVE' || state.status === 'PENDING'
-    if (!isLive && consent.record.held) this.#end(consent)
+    const mayKeepData = state.status === 'ACTIVE' || state.status === 'PENDING'
+    if (!mayKeepData && consent.record.held) this.#deleteData(consent)
   }
 
   async confirm(consent: NamedConsent, work: Work): Promise<void> {
     const { record } = consent
     const now = work.deps.now()
-    this.#requireOpen(consent, now)
+    this.#requireNotEnded(consent, now)
     const age = record.status === 'ACTIVE' && record.confirmedAt !== null ? now - record.confirmedAt : Infinity
-    const isConfirmed = age <= CONFIRMED_MS
-    if (!isConfirmed) {
+    if (age > STATUS_VALID_MS) {
       try {
-        await this.#readState(consent, work)
+        await this.#refreshStatus(consent, work)
       } catch (error) {
-        if (!(error instanceof Refusal) || !isSilence(error)) throw error
-        if (age > CONFIRMED_IN_OUTAGE_MS) throw upstreamFailed()
+        if (!(error instanceof Refusal) || !isUnavailable(error)) throw error
+        if (age > STATUS_VALID_IN_OUTAGE_MS) throw upstreamFailed()
       }
     }
     if (record.confirmation && !work.upstream.includes(record.confirmation)) work.upstream.push(record.confirmation)
-    this.#requireOpen(consent, now)
+    this.#requireNotEnded(consent, now)
     if (record.status === 'PAUSED') throw consentRevoked()
     if (record.status !== 'ACTIVE') throw noConsent()
   }
@@ -157,15 +159,15 @@ export class ConsentFollower implements ConsentData {
     return held
   }
 
-  /** Stores that no session delivered, so that no further one is started. */
+  /** Stores that all sessions failed, so that no further session is started. */
   #fail(consent: NamedConsent): never {
     this.#save(consent, { failure: { status: 422, code: 'UPSTREAM_ERROR', until: null } })
     throw incomplete()
   }
 
-  async held(consent: NamedConsent, work: Work): Promise<Held> {
+  async dataOf(consent: NamedConsent, work: Work): Promise<Held> {
     const { record, name } = consent
-    if (record.held) return restingOn(record.held, work)
+    if (record.held) return withUpstream(record.held, work)
     const { failure } = record
     const now = work.deps.now()
     if (failure && (failure.until === null || failure.until > now)) {
@@ -174,7 +176,7 @@ export class ConsentFollower implements ConsentData {
         : limited((failure.until - now) / SECOND_MS)
     }
     const running = this.#fetching.get(name)
-    if (running !== undefined) return restingOn(await withinDeadline(running, work), work)
+    if (running !== undefined) return withUpstream(await withinDeadline(running, work), work)
     const started = this.#fetchOnce(consent, work).catch((error: unknown) => {
       if (error instanceof Refusal && error.status === 429) {
         const until = work.deps.now() + (error.retryAfter ?? 60) * SECOND_MS
@@ -186,12 +188,12 @@ export class ConsentFollower implements ConsentData {
     return await started.finally(() => this.#fetching.delete(name))
   }
 
-  async #follow(consent: NamedConsent, work: Work): Promise<void> {
+  async #poll(consent: NamedConsent, work: Work): Promise<void> {
     const { record } = consent
     const now = work.deps.now()
     try {
       await this.confirm(consent, work)
-      if (!record.held) await this.held(consent, work)
+      if (!record.held) await this.dataOf(consent, work)
       this.#save(consent, { nextAt: now + HOUR_MS })
     } catch (error) {
       this.#save(consent, { nextAt: now + nextDelay(record, now) })
@@ -201,19 +203,19 @@ export class ConsentFollower implements ConsentData {
 
   async tick(work: () => Work): Promise<void> {
     const now = work().deps.now()
-    // Ended data is deleted first, because following a consent waits for the aggregator.
-    const open = this.#consents.all().filter((consent) => this.#isOpen(consent, now))
+    // Ended data is deleted first, because a poll waits for the aggregator.
+    const polled = this.#consents.all().filter((consent) => this.#hasNotEnded(consent, now))
     const failures: unknown[] = []
-    for (const consent of open.filter(({ record }) => record.nextAt <= now)) {
-      await this.#follow(consent, work()).catch((error: unknown) => failures.push(error))
+    for (const consent of polled.filter(({ record }) => record.nextAt <= now)) {
+      await this.#poll(consent, work()).catch((error: unknown) => failures.push(error))
     }
     // A fault with one consent must not stop the others.
     if (failures.length > 0) throw failures[0]
   }
 
-  #isOpen(consent: NamedConsent, nowMs: number): boolean {
+  #hasNotEnded(consent: NamedConsent, nowMs: number): boolean {
     try {
-      this.#requireOpen(consent, nowMs)
+      this.#requireNotEnded(consent, nowMs)
       return true
     } catch (error) {
       if (error instanceof Refusal) return false
@@ -222,27 +224,30 @@ export class ConsentFollower implements ConsentData {
   }
 }
 
-function isSilence({ status }: Refusal): boolean {
+function isUnavailable({ status }: Refusal): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** A decision is polled every 30 s for 15 minutes, then hourly; a delivery every 5 s for 2 minutes, then each minute. */
+/**
+ * Returns the time to the next poll. During a data session: 5 s for two minutes, then a minute. Before the taxpayer's
+ * decision: 30 s for 15 minutes. Otherwise an hour.
+ */
 function nextDelay({ status, createdAt, session }: ConsentRecord, now: number): number {
   if (session) return now - session.startedAt < 2 * MINUTE_MS ? POLL_MS : MINUTE_MS
   if (status === 'PENDING' && now - createdAt < 15 * MINUTE_MS) return 30 * SECOND_MS
   return HOUR_MS
 }
 
-/** Adds the provider answers of a delivery to those of a question. */
-function restingOn(held: Held, work: Work): Held {
+/** Adds the provider answers on which the data rests to those of this question, each once. */
+function withUpstream(held: Held, work: Work): Held {
   const known = new Set(work.upstream.map(({ sha256 }) => sha256))
   work.upstream.push(...held.upstream.filter(({ sha256 }) => !known.has(sha256)))
   return held
 }
 
 async function withinDeadline(held: Promise<Held>, work: Work): Promise<Held> {
-  const late = work.deps.sleep(Math.max(0, work.deadline - work.deps.now())).then(() => {
+  const deadline = work.deps.sleep(Math.max(0, work.deadline - work.deps.now())).then(() => {
     throw timedOut()
   })
-  return await Promise.race([held, late])
+  return await Promise.race([held, deadline])
 }

@@ -86,7 +86,7 @@ const CALL = 'npm run -s admin --'
 /** Nouns by topic, in the order of the help. */
 export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Start and check the installation': ['setup-link', 'demo', 'doctor', 'settings', 'openapi'],
-  'People and organisations': ['user', 'organisation'],
+  'People and organisations': ['user', 'contact', 'organisation'],
   'Projects and notifications': ['project', 'key', 'integration', 'policy', 'window', 'incident', 'export', 'import'],
   'Move from another monitor': ['import-from'],
   'Back up and restore': ['backup', 'restore'],

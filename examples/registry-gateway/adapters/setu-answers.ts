@@ -73,7 +73,7 @@ export class SetuAdapter implements Adapter {
       purposeCode: record.purposeCode,
       expiresAt: record.expiresAt,
     }
-    return { held: await this.#parts.data.held(consent, work), reference }
+    return { held: await this.#parts.data.dataOf(consent, work), reference }
   }
 
   async #deposits(question: Question, work: Work): Promise<Answer> {

@@ -142,7 +142,7 @@ export interface PlanLine {
   whom: string
 }
 
-/** Lists the steps with their times and recipients. */
+/** Returns one line per step: the time of the step, and the integrations that it notifies. */
 export function planLines(plan: Plan, nameOf: (uuid: string) => string): PlanLine[] {
   let offset = 0
   return plan.steps.map((step) => {

@@ -93,7 +93,7 @@ function flipEntry({ at, what, detail }: TimelineRow, { downAt }: TimelineOf): T
   return { ...NONE, at, kind: 'opened', text: `Down${at > downAt ? ' again' : ''}: ${why}`, detail: { reason } }
 }
 
-/** Each notification has a row, so a decision to notify is shown only for a reason that the row lacks. */
+/** Notifications are separate rows, so a decision to notify is shown only for a reason that such a row lacks. */
 const RELEASES: ReadonlySet<string> = new Set(['WINDOW_ENDED', 'PARENT_UP', 'PARENT_CYCLE', 'FLAPPING'])
 
 function decisionEntry(row: TimelineRow): TimelineEntry | null {

@@ -21,7 +21,7 @@ export interface ContactRow {
   isDisabled: boolean
   lastError: string
   lastSentAt: Micros | null
-  /** whose monthly limits count its messages; null without a membership */
+  /** the organisation with the monthly limits that count its messages; null without a membership */
   organisationId: number | null
 }
 

@@ -53,7 +53,7 @@ export interface BulkResult {
   error: string | null
 }
 
-/** Acknowledges each incident in a separate transaction. Unknown ids are an error of that id. */
+/** Acknowledges each incident in a separate transaction. An unknown id results in an error for that id only. */
 export async function acknowledgeIncidents(
   db: Knex,
   actor: Actor,

@@ -12,7 +12,7 @@ test.before(async () => {
 
 const ENDED = { state: 'resolved', resolution: 'recovered' }
 
-/** Creates one incident in each state, of different checks. */
+/** Creates one incident in each state, each for a different check. */
 async function setUp() {
   const team = await createTeam(app, 'Team')
   const owner = await join(app, team, 'owner')
