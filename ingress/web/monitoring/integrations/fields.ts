@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { incomingWebhookHelp } from '#shared/monitoring/integrations/fields.ts'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import { guideOf } from './guides.ts'
@@ -37,7 +38,7 @@ export function optionFields(kind: IntegrationKind): OptionField[] {
         name,
         label: guide.options[name]?.label ?? labelOf(name),
         example: guide.options[name]?.example ?? '',
-        hint: HINTS[name] ?? hintOf(text),
+        hint: HINTS[name] ?? (kind.help === incomingWebhookHelp ? '' : hintOf(text)),
         type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
         choices: property.enum ?? [],
         fallback: property.default ?? null,
