@@ -15,6 +15,7 @@ import { importFromCommands } from './import-from.ts'
 import { integrationCommands } from './integration.ts'
 import { issuerCommands } from './issuer.ts'
 import { keyCommands } from './key.ts'
+import { onCallCommands } from './on-call.ts'
 import { organisationCommands } from './organisation.ts'
 import { projectCommands } from './project.ts'
 import { restoreCommands } from './restore.ts'
@@ -29,6 +30,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...keyCommands,
   ...integrationCommands,
   ...alertingCommands,
+  ...onCallCommands,
   ...clientCommands,
   ...userCommands,
   ...contactCommands,

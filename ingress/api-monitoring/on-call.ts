@@ -2,10 +2,16 @@ import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { invalid } from '#shared/monitoring/alerting/fields.ts'
 import { listSchedules, type StoredSchedule } from '#shared/monitoring/on-call/schedule-store.ts'
-import { type CurrentShift, loadCurrent, loadShifts } from '#shared/monitoring/operations/on-call-reads.ts'
+import {
+  type CurrentShift,
+  loadCurrent,
+  loadReport,
+  loadShifts,
+  type ReportRow,
+} from '#shared/monitoring/operations/on-call-reads.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { listMembers } from '#shared/tenancy/accounts/store.ts'
-import { type Micros, microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
+import { type Micros, microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
@@ -18,6 +24,8 @@ const DAY: Micros = microsOfSeconds(86_400)
 const MAX_DISTANCE = 400 * DAY
 const MAX_SHIFT_DAYS = 93
 const DEFAULT_SHIFT_DAYS = 14
+const REPORT_DAYS = 30
+const MAX_REPORT_DAYS = 400
 
 const person = personSchema.partial({ address: true }).nullable()
 const onCallSchema = z
@@ -32,6 +40,20 @@ const onCallSchema = z
     next: person,
   })
   .meta({ id: 'OnCall' })
+
+const seconds = z.int().min(0)
+const reportSchema = z
+  .object({
+    person: personSchema,
+    seconds,
+    night: seconds.describe('22:00-06:00 in the zone of the schedule.'),
+    weekend: seconds,
+    holiday: seconds,
+    shifts: z.int().min(0),
+    acknowledged: z.int().min(0).describe('Incidents of the project that the person acknowledged on a page.'),
+    median_ack_seconds: z.int().nullable(),
+  })
+  .meta({ id: 'OnCallReport' })
 
 const memberSchema = z.object({ name: z.string(), address: z.string(), role: z.string() }).meta({ id: 'OnCallMember' })
 
@@ -92,6 +114,39 @@ export const onCallRoutes: readonly Route[] = [
       return { shifts: found.shifts.map((shift) => shiftView(shift, found.facts.people)) }
     },
   }),
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/on-call/schedules/{schedule}/report',
+    operationId: 'getOnCallReport',
+    summary: 'Get the time that each person was on call, from recorded shifts',
+    params: { schedule: scheduleParam },
+    query: z.object({
+      from: timeQuery('default: 30 days ago'),
+      until: timeQuery('default: now; at most 400 days after `from`'),
+      format: z.enum(['csv']).optional(),
+    }),
+    responses: {
+      200: {
+        description: 'The time of each person.',
+        content: { ...json(z.object({ people: z.array(reportSchema) })), 'text/csv': null },
+      },
+    },
+    async handle({ key, params, request, deps }) {
+      const now = deps.now()
+      const query = queryOf(request)
+      if (!query.has('from')) query.set('from', String(Math.floor(toSeconds(now - REPORT_DAYS * DAY))))
+      if (!query.has('until')) query.set('until', String(Math.floor(toSeconds(now))))
+      const span = shiftSpan(query, now, MAX_REPORT_DAYS)
+      const schedule = await requireReadableSchedule(deps, key, params.schedule)
+      const people = await loadReport(deps.db, schedule, { ...span, now })
+      if (query.get('format') !== 'csv') return { people }
+      return async (response) => {
+        response.setHeader('Content-Type', 'text/csv; charset=utf-8')
+        response.end(csvOf(people))
+      }
+    },
+  }),
 ]
 
 /** Returns a schedule of the project, or a shared one of its organisation. @throws NotFoundError */
@@ -142,3 +197,20 @@ function onCallView({ facts, current, next, isEndless }: CurrentShift, isReadOnl
     next: shown(next?.person),
   }
 }
+
+/** A text that begins like a formula is data for a spreadsheet, too. */
+function csvOf(rows: readonly ReportRow[]): string {
+  const quoted = (value: string | number | null) => {
+    const text = String(value ?? '')
+    return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+  }
+  const head = ['name', 'address', ...CSV_COLUMNS]
+  const lines = rows.map(({ person, ...row }) => [
+    person.name,
+    person.address,
+    ...CSV_COLUMNS.map((column) => row[column]),
+  ])
+  return [head, ...lines].map((line) => `${line.map(quoted).join(',')}\r\n`).join('')
+}
+
+const CSV_COLUMNS = ['seconds', 'night', 'weekend', 'holiday', 'shifts', 'acknowledged', 'median_ack_seconds'] as const

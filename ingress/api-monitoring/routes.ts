@@ -25,6 +25,7 @@ import { scheduleRoutes } from './schedules.ts'
 import { simulationRoutes } from './simulations.ts'
 import { sourceRoutes } from './sources.ts'
 import { integrationListRoutes, statusRoute } from './status.ts'
+import { swapRoutes } from './swaps.ts'
 import { uptimeRoutes } from './uptime.ts'
 import { uptimeProofRoutes } from './uptime-proof.ts'
 import { windowRoutes } from './windows.ts'
@@ -41,6 +42,7 @@ export const monitoringRoutes: readonly Route[] = [
   ...scheduleRoutes,
   ...overrideRoutes,
   ...feedRoutes,
+  ...swapRoutes,
   ...incidentRoutes,
   ...runRoutes,
   ...sourceRoutes,

@@ -121,6 +121,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'second-factor.removed': 'removed a second factor',
   'session.ended': 'signed out one session',
   'sessions.ended': 'signed out everywhere else',
+  'swap.offered': 'offered a shift to others',
   'sign-in.failed': 'failed to sign in',
   'sign-in.succeeded': 'signed in',
   'sign-out': 'signed out',

@@ -26,6 +26,7 @@ const notices: Readonly<Record<string, string>> = {
   'schedule-deleted': 'The schedule is deleted.',
   'override-saved': 'The override is saved.',
   'override-deleted': 'The override is deleted. Its past shifts stay recorded.',
+  'swap-saved': 'The swap is saved.',
   'taken-over': 'You are on call.',
   'feed-revoked': 'The calendar address no longer works.',
   'window-saved': 'The maintenance is planned.',

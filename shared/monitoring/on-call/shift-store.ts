@@ -75,3 +75,33 @@ export async function countUncovered(db: Knex): Promise<number> {
   )
   return row?.count ?? 0
 }
+
+interface Acknowledgements {
+  by: string
+  count: number
+  /** from the first alert */
+  medianSeconds: number | null
+}
+
+const ACKNOWLEDGEMENT_COLUMNS = columns<Acknowledgements>({
+  by: 'ack_by',
+  count: 'count(*)::int',
+  medianSeconds:
+    'round(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ack_at - coalesce(alert_at, down_at))))::int',
+})
+
+/** Counts the acknowledged incidents of a project by person. */
+export async function acknowledgements(
+  db: Knex,
+  projectId: number,
+  from: Micros,
+  until: Micros,
+): Promise<Acknowledgements[]> {
+  const at = timestampOf('?::bigint')
+  return await query(
+    db,
+    typed`SELECT ${ACKNOWLEDGEMENT_COLUMNS} FROM incidents
+     WHERE project_id = ? AND ack_by IS NOT NULL AND ack_at >= ${at} AND ack_at < ${at} GROUP BY ack_by`,
+    [projectId, from, until],
+  )
+}

@@ -3,9 +3,10 @@ import { mapYielding } from '../../platform/process/time-slices.ts'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Shift } from '../on-call/on-call.ts'
 import { currentAndNext, timeline } from '../on-call/record.ts'
+import { type PersonReport, reportOf } from '../on-call/report.ts'
 import { DAY_SECONDS } from '../on-call/schedule.ts'
 import type { StoredSchedule } from '../on-call/schedule-store.ts'
-import { recordedShifts } from '../on-call/shift-store.ts'
+import { acknowledgements, recordedShifts } from '../on-call/shift-store.ts'
 import { type LoadedFacts, loadOnCallFacts } from './record-shifts.ts'
 
 const DAY: Micros = microsOfSeconds(DAY_SECONDS)
@@ -62,4 +63,34 @@ export async function loadCurrent(
     if (open.length === 0) break
   }
   return schedules.flatMap(({ id }) => found.get(id) ?? [])
+}
+
+export interface ReportRow extends Omit<PersonReport, 'person'> {
+  person: { name: string; address: string }
+  acknowledged: number
+  median_ack_seconds: number | null
+}
+
+/** Returns the time of each person from recorded shifts, up to now. */
+export async function loadReport(
+  db: Knex,
+  schedule: StoredSchedule,
+  { from, until, now }: { from: Micros; until: Micros; now: Micros },
+): Promise<ReportRow[]> {
+  const end = Math.min(until, now)
+  const [[facts], rows, acks] = await Promise.all([
+    loadOnCallFacts(db, [schedule], now),
+    recordedShifts(db, [schedule.id], from, end),
+    acknowledgements(db, schedule.projectId, from, end),
+  ])
+  const recorded = rows.map((row) => ({ ...row, until: row.until ?? end }))
+  return reportOf(recorded, schedule, from, end).map(({ person, ...sums }) => {
+    const ack = acks.find(({ by }) => by === person)
+    return {
+      person: { name: facts?.people.get(person)?.name ?? '', address: person },
+      ...sums,
+      acknowledged: ack?.count ?? 0,
+      median_ack_seconds: ack?.medianSeconds ?? null,
+    }
+  })
 }

@@ -9,6 +9,7 @@ export const FURNISHED = [
   ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
   ...['policies', 'new policy', 'policy', 'incidents', 'incident', 'simulator', 'windows', 'new window', 'window'],
+  ...['on call', 'new schedule', 'schedule', 'edit schedule', 'override', 'swap'],
   ...[
     'settings',
     'keys',
@@ -142,6 +143,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     schedule: `${base}/on-call/${schedule.id}`,
     'edit schedule': `${base}/on-call/${schedule.id}/edit`,
     override: `${base}/on-call/${schedule.id}/override`,
+    swap: `${base}/on-call/${schedule.id}/swap`,
     badges: `${base}/badges`,
     settings: `${base}/settings`,
     keys: `${base}/keys`,

@@ -91,3 +91,22 @@ test('policies, maintenance and incidents are seen, ended and acknowledged witho
   ] as const)
     t.regex((await admin(...args)).stderr, expected)
 })
+
+test('schedules and the person on call are shown, in the form that the API accepts', async (t) => {
+  const { projectId, apiKey } = await json<Made>('project', 'create', '--name', 'On call')
+  const own = ['--project', projectId]
+  const layer = { people: ['left@example.org'], start: '2026-01-05T09:00', rotation: { unit: 'week' } }
+  const post = async (body: object) =>
+    await send(app.url, '/api/v3/on-call/schedules/', {
+      method: 'POST',
+      headers: { 'X-Api-Key': apiKey },
+      body: JSON.stringify(body),
+    })
+  await post({ name: 'Primary', tz: 'Europe/Riga', layers: [layer] })
+  const { schedules } = await json<{ schedules: { id: string; name: string }[] }>('schedule', 'list', ...own)
+  t.like(schedules, [{ name: 'Primary', tz: 'Europe/Riga', layers: 1 }])
+  const shown = await json<object>('schedule', 'show', ...own, '--schedule', schedules[0]?.id ?? '')
+  t.is((await post({ ...shown, name: 'Copy' })).status, 201)
+  t.is((await admin('schedule', 'show', ...own, '--schedule', randomUUID())).status, 2)
+  t.like(await json('on-call', 'list', ...own), { on_call: [{ name: 'Primary', person: null }, { name: 'Copy' }] })
+})

@@ -8,6 +8,7 @@ import type { Imported } from '#shared/monitoring/move-in/imported.ts'
 import { createScheduleFeed } from '#shared/monitoring/operations/calendar-feeds.ts'
 import { keepPlan } from '#shared/monitoring/operations/move-in-plans.ts'
 import { addOverride, createSchedule } from '#shared/monitoring/operations/schedules.ts'
+import { offerSwap } from '#shared/monitoring/operations/swaps.ts'
 import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/api-monitoring/routes.ts'
@@ -68,7 +69,12 @@ async function someSchedule({ project }: TestProject) {
   })
   const { secrets } = app.deps
   const { feed } = await createScheduleFeed(db, actor, { project, uuid, name: 'theirs', by: '', secrets })
-  return { schedule: uuid, override: override.uuid, feed: feed.uuid }
+  const swap = await offerSwap(db, actor, {
+    ...input,
+    uuid,
+    body: body({ from: 'theirs@example.org', start: '2098-01-01T00:00:00Z', end: '2098-01-02T00:00:00Z' }),
+  })
+  return { schedule: uuid, override: override.uuid, feed: feed.uuid, swap: swap.uuid }
 }
 
 /** Made as its owner would: a body that its rules take. */
@@ -101,6 +107,7 @@ function pathOf(route: Route, owned: Owned): string {
     schedule: owned.schedule,
     override: owned.override,
     feed: owned.feed,
+    swap: owned.swap,
   }
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 }

@@ -130,3 +130,24 @@ test('the calendar address is shown once and can be revoked', async (t) => {
   await owner.post(`${base}/feed/revoke`, {}, base)
   t.is((await owner.get(address)).status, 404)
 })
+
+test('a swap is offered, taken by another person and released by the page', async (t) => {
+  const { team, base, owner, responder, reader } = await setUp()
+  const [anna, ben] = [emailOf(team, 'owner'), emailOf(team, 'responder')]
+  const path = await addSchedule(owner, base, aForm([anna]))
+  const swap = { to: '', start: '2027-03-01T09:00', end: '2027-03-02T09:00', back_start: '', back_end: '', note: 'x' }
+  const late = await owner.post(`${path}/swap`, { ...swap, start: '2020-03-01T09:00' }, `${path}/swap`)
+  t.regex(late.text, /Must be in the future\./)
+  t.is((await owner.post(`${path}/swap`, swap, `${path}/swap`)).status, 303)
+  const { uuid } = await app.db('swaps').where({ requester: anna }).first('uuid')
+  const act = (visitor: Visitor, what: string) => visitor.post(`${path}/swaps/${uuid}/${what}`, {}, path)
+  t.is((await act(owner, 'take')).status, 403)
+  t.is((await act(reader, 'take')).status, 403)
+  t.is((await act(responder, 'cancel')).status, 403)
+  t.is((await act(responder, 'take')).status, 303)
+  t.regex((await owner.get(path)).text, new RegExp(`taken by ${ben}`))
+  t.is((await app.db('overrides').where({ person: ben, replaces: anna })).length, 1)
+  t.is((await act(responder, 'release')).status, 303)
+  t.is((await app.db('overrides').where({ person: ben, replaces: anna })).length, 0)
+  t.is((await act(owner, 'cancel')).status, 303)
+})

@@ -109,7 +109,7 @@ export function ShiftBars({ rows, gaps, calendar, tz, date, days, now, nameOf }:
             <path class="hatch" d={hatchOf(xOf(gap.from), xOf(gap.until))} />
           </g>
         ))}
-        <path class="now-line" d={`M${xOf(now)} 0v${height}`} />
+        <path class="now-line" d={`M${xOf(now)} ${HEAD}V${height}`} />
       </svg>
     </section>
   )

@@ -10,13 +10,13 @@ const SHIFTS = [1_200, 1_800, 3_600, 7_200]
 
 export const OVERRIDE_NAMES = ['person', 'replaces', 'start', 'end', 'start_pass', 'end_pass', 'note']
 
-export function overrideItems(
-  members: readonly { value: string; label: string }[],
-  tz: string,
+/** The fields of a local time; a second one for a time that occurs twice. */
+export function timeItems(
+  { name, label, hint, isRequired = false }: { name: string; label: string; hint: string; isRequired?: boolean },
   repeated: ReadonlySet<string>,
 ): FormItem[] {
-  const time = (name: 'start' | 'end', label: string, hint: string): FormItem[] => [
-    { name, label, kind: 'datetime', hint, isRequired: name === 'end' },
+  return [
+    { name, label, kind: 'datetime', hint, isRequired },
     ...(repeated.has(name)
       ? [
           {
@@ -32,6 +32,15 @@ export function overrideItems(
         ]
       : []),
   ]
+}
+
+export function overrideItems(
+  members: readonly { value: string; label: string }[],
+  tz: string,
+  repeated: ReadonlySet<string>,
+): FormItem[] {
+  const start = { name: 'start', label: 'Start', hint: `In ${tz}. Empty: now.` }
+  const end = { name: 'end', label: 'End', hint: `In ${tz}.`, isRequired: true }
   return [
     { name: 'person', label: 'On call', kind: 'select', options: [...members, { value: '', label: 'no person' }] },
     {
@@ -44,26 +53,31 @@ export function overrideItems(
     {
       class: 'columns',
       items: [
-        { class: 'stack', items: time('start', 'Start', `In ${tz}. Empty: now.`) },
-        { class: 'stack', items: time('end', 'End', `In ${tz}.`) },
+        { class: 'stack', items: timeItems(start, repeated) },
+        { class: 'stack', items: timeItems(end, repeated) },
       ],
     },
     { name: 'note', label: 'Note', maxLength: 500 },
   ]
 }
 
-export interface ReadOverride {
+export interface ReadOverride extends Omit<LocalTimes, 'instants'> {
   body: JsonObject
+}
+
+export interface LocalTimes {
+  /** instants by field; null for an empty or invalid one */
+  instants: Readonly<Record<string, string | null>>
   errors: Map<string, string>
   /** fields whose local time occurs twice */
   repeated: Set<string>
 }
 
-/** Converts local times of the schedule's zone to instants. A skipped time and an undecided repeated one are errors. */
-export function readOverrideForm(form: URLSearchParams, tz: string): ReadOverride {
+/** Converts local times of a zone to instants. A skipped time and an undecided repeated one are errors. */
+export function readLocalTimes(form: URLSearchParams, names: readonly string[], tz: string): LocalTimes {
   const errors = new Map<string, string>()
   const repeated = new Set<string>()
-  const instant = (name: 'start' | 'end'): string | null => {
+  const instant = (name: string): string | null => {
     const text = field(form, name)
     if (text === '') return null
     const found = instantsOf(text, tz)
@@ -76,11 +90,15 @@ export function readOverrideForm(form: URLSearchParams, tz: string): ReadOverrid
     const at = found?.[field(form, `${name}_pass`) === 'second' ? 1 : 0]
     return at === undefined ? null : toIsoSeconds(at)
   }
+  return { instants: Object.fromEntries(names.map((name) => [name, instant(name)])), errors, repeated }
+}
+
+export function readOverrideForm(form: URLSearchParams, tz: string): ReadOverride {
+  const { instants, errors, repeated } = readLocalTimes(form, ['start', 'end'], tz)
   const body: JsonObject = Object.assign(Object.create(null), {
     person: field(form, 'person') || null,
     replaces: field(form, 'replaces') || null,
-    start: instant('start'),
-    end: instant('end'),
+    ...instants,
     note: field(form, 'note') || null,
   })
   if (field(form, 'end') === '') errors.set('end', 'Choose the end.')

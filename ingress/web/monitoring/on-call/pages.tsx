@@ -22,6 +22,7 @@ import { editPages } from './edit-pages.tsx'
 import { namesOf, requireSchedulePage } from './load.ts'
 import { schedulePages } from './schedule-page.tsx'
 import { wallTimeText } from './shift-table.tsx'
+import { swapPages } from './swap-pages.tsx'
 import { WarningList } from './warning-list.tsx'
 
 const MONTH: Micros = microsOfSeconds(30 * 86_400)
@@ -34,6 +35,7 @@ export function onCallPages(pages: Pages): void {
   pages.post(`${base}/feed/revoke`, endFeed)
   pages.post(`${base}/:schedule/take`, take)
   editPages(pages, base)
+  swapPages(pages, base)
   schedulePages(pages, base)
 }
 

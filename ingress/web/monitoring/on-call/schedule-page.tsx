@@ -1,5 +1,6 @@
 import { layerSpans } from '#shared/monitoring/on-call/layer.ts'
 import { onCallSpans } from '#shared/monitoring/on-call/on-call.ts'
+import { swapsOf } from '#shared/monitoring/on-call/swap-store.ts'
 import { calendarOf, dateOf } from '#shared/monitoring/on-call/wall-time.ts'
 import { coverageGaps, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
 import { loadShifts } from '#shared/monitoring/operations/on-call-reads.ts'
@@ -11,9 +12,11 @@ import { PageHead } from '../../lists/list.tsx'
 import { Crumb } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
+import { Problem } from '../../shell/notice.tsx'
 import { type BarRow, ShiftBars } from './bars.tsx'
 import { namesOf, requireSchedulePage, type ScheduleWorkspace } from './load.ts'
 import { ShiftTable, wallTimeText } from './shift-table.tsx'
+import { SwapList } from './swap-list.tsx'
 import { WarningList } from './warning-list.tsx'
 
 const DAYS = 14
@@ -31,7 +34,11 @@ async function showSchedule(context: Context): Promise<void> {
   const date = dateOf(calendar.wallAt(now))
   const until = calendar.resolve((date + DAYS) * DAY_SECONDS)
   const from = calendar.resolve(date * DAY_SECONDS)
-  const [loaded] = await loadShifts(context.deps.db, [schedule], { from, until, now })
+  const { db } = context.deps
+  const [[loaded], swaps] = await Promise.all([
+    loadShifts(db, [schedule], { from, until, now }),
+    swapsOf(db, schedule.id),
+  ])
   if (!loaded) return
   const { facts, shifts } = loaded
   const mayEdit = may(project.role, 'edit') && isOwn
@@ -45,10 +52,16 @@ async function showSchedule(context: Context): Promise<void> {
       <PageHead
         title={schedule.name}
         actions={[
-          ...(mayRespond ? [{ href: `${path}/override`, label: 'Override' }] : []),
+          ...(mayRespond
+            ? [
+                { href: `${path}/override`, label: 'Override' },
+                { href: `${path}/swap`, label: 'Swap' },
+              ]
+            : []),
           ...(mayEdit ? [{ href: `${path}/edit`, label: 'Edit' }] : []),
         ]}
       />
+      <Problem text={context.flash.problem} />
       <WarningList warnings={warningsOf(facts, now)} tz={schedule.tz} />
       <ShiftBars
         rows={rowsOf(facts, shifts, { from, until, now })}
@@ -61,7 +74,8 @@ async function showSchedule(context: Context): Promise<void> {
         nameOf={namesOf([facts])}
       />
       <h2>Shifts</h2>
-      <ShiftTable shifts={shifts} nameOf={namesOf([facts])} tz={schedule.tz} label="Shifts" />
+      <ShiftTable shifts={shifts} nameOf={namesOf([facts])} tz={schedule.tz} label="Shifts" cutAt={until} />
+      <SwapList context={context} workspace={workspace} facts={facts} swaps={swaps} now={now} />
       <Overrides context={context} workspace={workspace} facts={facts} now={now} />
       {mayEdit && (
         <ButtonForm

@@ -16,8 +16,10 @@ export function ShiftTable(props: {
   nameOf: (address: string) => string
   tz: string
   label: string
+  /** end of the listed time; shifts may continue after it */
+  cutAt?: Micros
 }) {
-  const { shifts, nameOf, tz } = props
+  const { shifts, nameOf, tz, cutAt } = props
   if (shifts.length === 0) return <p class="empty">No shifts.</p>
   return (
     <>
@@ -27,7 +29,7 @@ export function ShiftTable(props: {
         columns={[
           { title: 'Person', cell: ({ person }) => nameOf(person) },
           { title: 'From', cell: ({ from }) => wallTimeText(from, tz) },
-          { title: 'Until', cell: ({ until }) => wallTimeText(until, tz) },
+          { title: 'Until', cell: ({ until }) => `${wallTimeText(until, tz)}${until === cutAt ? ' or later' : ''}` },
         ]}
       />
       <p class="hint">Times in {tz}.</p>

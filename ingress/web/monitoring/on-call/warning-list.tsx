@@ -6,12 +6,14 @@ const SHOWN = 5
 export function WarningList({ warnings, tz }: { warnings: readonly Warning[]; tz: string }) {
   if (warnings.length === 0) return null
   return (
-    <ul class="problem">
-      {warnings.slice(0, SHOWN).map((warning) => (
-        <li key={JSON.stringify(warning)}>{warningText(warning, tz)}</li>
-      ))}
-      {warnings.length > SHOWN && <li>and {warnings.length - SHOWN} more</li>}
-    </ul>
+    <div class="problem">
+      <ul>
+        {warnings.slice(0, SHOWN).map((warning) => (
+          <li key={JSON.stringify(warning)}>{warningText(warning, tz)}</li>
+        ))}
+        {warnings.length > SHOWN && <li>and {warnings.length - SHOWN} more</li>}
+      </ul>
+    </div>
   )
 }
 
