@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../html.ts'
 
-const PROMPT = 'Press 1 to acknowledge.'
+const PROMPT = 'Press 1 to acknowledge, or 2 to escalate.'
 
 /** TwiML of a call. With an address for key presses it speaks twice and waits for one digit. */
 export function callScript(text: string, keysUrl: string | null): string {

@@ -33,7 +33,7 @@ export interface NotifiedName {
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
 }
 
-export const LINK_ACTIONS = ['ack', 'snooze', 'unack'] as const
+export const LINK_ACTIONS = ['ack', 'snooze', 'escalate', 'unack'] as const
 export type LinkAction = (typeof LINK_ACTIONS)[number]
 
 export const SNOOZE_SECONDS = 3600

@@ -109,7 +109,7 @@ export async function takeIncident(
 export async function escalateIncident(
   db: Knex,
   actor: Actor,
-  { via, ...target }: IncidentOfProject & Via,
+  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | 'link' },
 ): Promise<ShownIncident> {
   const done = { kind: 'escalate', by: nameOfActor(actor, ''), via, text: '' } as const
   return await decideOnIncident(db, actor, { ...target, act: { kind: 'escalate' } }, NO_TIME, () => done)

@@ -9,7 +9,7 @@ import {
   SNOOZE_SECONDS,
 } from '../notifications/link-rules.ts'
 import type { OperationDeps } from './deps.ts'
-import { acknowledgeIncident, unacknowledgeIncident } from './incidents.ts'
+import { acknowledgeIncident, escalateIncident, unacknowledgeIncident } from './incidents.ts'
 
 interface LinkRequest {
   link: LinkedNotification
@@ -19,26 +19,30 @@ interface LinkRequest {
   address: string
 }
 
-/** Acts for the holder of an acknowledge link. Skips incidents that the action does not change. */
+/** Acts for the holder of an acknowledge link. Skips incidents that the action does not change; returns the others. */
 export async function actByLink(
   db: Knex,
   { link, incidents, action, address }: LinkRequest,
   deps: Pick<OperationDeps, 'now'>,
-): Promise<void> {
+): Promise<LinkedIncident[]> {
+  const acted: LinkedIncident[] = []
   const actor = { kind: 'link', through: link.integrationName, address } as const
   const project = { id: link.projectId, organisationId: link.organisationId }
   for (const incident of incidents.filter((one) => mayAct(action, one, link.integrationName, deps.now()))) {
     const target = { project, id: incident.id, via: 'link' } as const
     try {
       if (action === 'unack') await unacknowledgeIncident(db, actor, target)
+      else if (action === 'escalate') await escalateIncident(db, actor, target)
       else {
         const isSnooze = action === 'snooze'
         const input = { ...target, by: linkedBy(link.integrationName), note: isSnooze ? 'Muted for 1 hour' : '' }
         await acknowledgeIncident(db, actor, { ...input, ...(isSnooze && { for: SNOOZE_SECONDS }) }, deps)
       }
+      acted.push(incident)
     } catch (error) {
-      // Another request resolved or changed the incident meanwhile.
+      // Another request changed the incident meanwhile, or its plan has no further step.
       if (!(error instanceof ConflictError)) throw error
     }
   }
+  return acted
 }

@@ -32,6 +32,7 @@ async function openScenario(names: readonly string[], isBundle = false) {
       check_id: check.id,
       state: 'alerting',
       is_direct: false,
+      notified: JSON.stringify([1]),
       severity: 'critical',
       ...times,
     })
@@ -109,7 +110,8 @@ test.serial('previews and bare POST requests change nothing; one POST with the f
     ['HEAD', undefined, 200],
     ['POST', undefined, 400],
     ['POST', 'do=', 400],
-    ['POST', 'do=escalate', 400],
+    ['POST', 'do=delete', 400],
+    ['POST', 'do=escalate', 303],
     ['POST', 'List-Unsubscribe=One-Click', 400],
     ['POST', `do=ack&${'x'.repeat(2000)}`, 413],
   ] as const) {
@@ -143,6 +145,21 @@ test.serial('muting acknowledges for one hour', async (t) => {
   const [{ state, ack_at: at, ack_until: until }] = await incidents()
   t.is(state, 'acknowledged')
   t.is(Math.round((until - at) / 1000), 3600)
+})
+
+test.serial('the next step is sent at once by the button or by key 2, while the plan has one', async (t) => {
+  for (const [body, suffix] of [
+    ['do=escalate', ''],
+    ['Digits=2', '/keys'],
+  ] as const) {
+    const { act, incidents, project } = await openScenario(['db-backup'])
+    t.notRegex((await act(undefined, 'GET')).text, /Escalate now/)
+    await app.deps.db('incidents').where({ project_id: project.id }).update({ notified: '[]' })
+    t.regex((await act(undefined, 'GET')).text, /value="escalate"[^>]*>Escalate now</)
+    await act(body, 'POST', suffix)
+    t.is((await incidents())[0].is_escalating, true, body)
+    t.notRegex((await act(undefined, 'GET')).text, /Escalate now/)
+  }
 })
 
 test.serial('the link of a bundle lists and acknowledges all of its open incidents', async (t) => {

@@ -99,10 +99,14 @@ function columnsOf(context: Context): Column<ContactMethod>[] {
             context={context}
             action={`/account/notifications/${method.id}/test`}
             label="Send test"
-            name={`Send a test to ${labelOf(method)}`}
+            name={`Send test to ${labelOf(method)}`}
           />
         ) : (
-          <a class="button" href={`/account/notifications/${method.id}`} aria-label={`Set up ${labelOf(method)}`}>
+          <a
+            class="button"
+            href={`/account/notifications/${method.id}`}
+            aria-label={`${method.isVerified ? 'Open' : 'Verify'} ${labelOf(method)}`}
+          >
             {method.isVerified ? 'Open' : 'Verify'}
           </a>
         ),

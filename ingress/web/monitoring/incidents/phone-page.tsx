@@ -18,6 +18,8 @@ interface Props {
   incidents: readonly LinkedIncident[]
   /** integrations that were notified of the only incident */
   notified: readonly NotifiedName[]
+  /** the plan has a step that was not sent */
+  mayEscalate: boolean
   now: Micros
 }
 
@@ -104,7 +106,7 @@ function Bundle({ incidents, now }: Props) {
   )
 }
 
-function Buttons({ incidents, link, now }: Props) {
+function Buttons({ incidents, link, mayEscalate, now }: Props) {
   const count = (action: 'ack' | 'unack') =>
     incidents.filter((incident) => mayAct(action, incident, link.integrationName, now)).length
   const [first] = incidents
@@ -119,6 +121,11 @@ function Buttons({ incidents, link, now }: Props) {
           <button type="submit" name="do" value="snooze">
             Mute 1 h
           </button>
+          {mayEscalate && (
+            <button type="submit" name="do" value="escalate">
+              Escalate now
+            </button>
+          )}
         </>
       )}
       {count('unack') > 0 && (

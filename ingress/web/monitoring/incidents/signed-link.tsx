@@ -1,14 +1,21 @@
 import { type Request, type Response, Router } from 'express'
 import { NotFoundError, RateLimitedError, ValidationError } from '#shared/errors.ts'
+import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { isLinkToken, linkDigest } from '#shared/monitoring/notifications/ack-link.ts'
 import { callScript, keysUrlOf } from '#shared/monitoring/notifications/call-script.ts'
-import { isLinkShown, LINK_ACTIONS, type LinkedIncident } from '#shared/monitoring/notifications/link-rules.ts'
+import {
+  isLinkShown,
+  LINK_ACTIONS,
+  type LinkAction,
+  type LinkedIncident,
+} from '#shared/monitoring/notifications/link-rules.ts'
 import {
   findLinkedNotification,
   linkedIncidents,
   notifiedOfIncident,
 } from '#shared/monitoring/notifications/link-store.ts'
 import { shortName } from '#shared/monitoring/notifications/text-parts.ts'
+import { hasStepLeft } from '#shared/monitoring/operations/incidents.ts'
 import { actByLink } from '#shared/monitoring/operations/linked-incidents.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { IngressDeps } from '../../../deps.ts'
@@ -46,8 +53,10 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
   const show = guarded(async (request, response) => {
     const { link, incidents } = await requireLink(request, deps)
     const [only] = incidents
-    const notified = only && incidents.length === 1 ? await notifiedOfIncident(deps.db, only.id, MAX_NOTIFIED) : []
-    const html = phonePage({ siteName: deps.config.siteName, link, incidents, notified, now: deps.now() })
+    const single = only && incidents.length === 1 ? only : null
+    const notified = single ? await notifiedOfIncident(deps.db, single.id, MAX_NOTIFIED) : []
+    const mayEscalate = single !== null && (await canEscalate(deps, link.projectId, single.id))
+    const html = phonePage({ siteName: deps.config.siteName, link, incidents, notified, mayEscalate, now: deps.now() })
     response.status(200).type('text/html').end(html)
   })
   const act = guarded(async (request, response) => {
@@ -61,19 +70,26 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
   const press = guarded(async (request, response) => {
     const linked = await requireLink(request, deps)
     const form = parseFormText((await openBody(request, MAX_FORM_BYTES).all()).toString('utf8'))
-    const isAck = form.get('Digits') === '1'
-    if (isAck) await actByLink(deps.db, { ...linked, action: 'ack', address: clientAddress(request, deps) }, deps)
-    const text = isAck ? 'Acknowledged.' : spokenText(linked.incidents)
+    const key = KEYS[form.get('Digits') ?? '']
+    const input = { ...linked, address: clientAddress(request, deps) }
+    const acted = key ? await actByLink(deps.db, { ...input, action: key.action }, deps) : []
+    const isDone = key?.action === 'ack' || acted.length > 0
+    const text = key && isDone ? key.reply : spokenText(linked.incidents)
     const url = `${deps.config.publicUrl}/a/${request.params.token}`
     response
       .status(200)
       .type('text/xml')
-      .end(callScript(text, isAck ? null : keysUrlOf(url)))
+      .end(callScript(text, isDone ? null : keysUrlOf(url)))
   })
   router.get('/a/:token', show)
   router.post('/a/:token/keys', press)
   router.post('/a/:token', act)
   return router
+}
+
+const KEYS: Readonly<Record<string, { action: LinkAction; reply: string }>> = {
+  1: { action: 'ack', reply: 'Acknowledged.' },
+  2: { action: 'escalate', reply: 'Escalated.' },
 }
 
 /** Repeats the message of a call after another key. */
@@ -82,6 +98,11 @@ function spokenText(incidents: readonly LinkedIncident[]): string {
   const [first] = open
   if (!first) return 'Resolved.'
   return open.length === 1 ? `${shortName(first.name) || 'A check'} is down.` : `${open.length} checks are down.`
+}
+
+async function canEscalate({ db }: IngressDeps, projectId: number, id: string): Promise<boolean> {
+  const incident = await findIncident(db, projectId, id)
+  return incident !== null && !incident.isEscalating && (await hasStepLeft(db, projectId, incident))
 }
 
 /** @throws NotFoundError for an unknown or expired link */

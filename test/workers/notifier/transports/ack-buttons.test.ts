@@ -68,7 +68,7 @@ for (const [url, isAnswered] of [
     await transport('call').send(context, { value: '+15550100' }, notification)
     const script = new URLSearchParams(String(sink.requests[0]?.body)).get('Twiml') ?? ''
     t.is(script.includes(`<Gather numDigits="1" timeout="10" method="POST" action="${url}/keys">`), isAnswered, script)
-    t.is(script.includes('<Say loop="2">') && script.includes('Press 1 to acknowledge.'), isAnswered)
+    t.is(script.includes('<Say loop="2">') && script.includes('Press 1 to acknowledge, or 2 to escalate.'), isAnswered)
     t.false(script.replace(/action="[^"]*"/, '').includes(url), 'the address is not spoken')
   })
 
