@@ -96,11 +96,7 @@ const healthchecks: Command = {
 
 type FromHealthchecks = Omit<Import, 'project'> & { warnings: readonly string[] }
 
-async function readByApi(
-  options: Options,
-  context: AdminContext,
-  pingKey: string | undefined,
-): Promise<FromHealthchecks> {
+async function readByApi(options: Options, context: AdminContext, pingKey?: string): Promise<FromHealthchecks> {
   const { apiKey, warnings } = await apiKeyOf(options, context)
   const keys: ImportedKeys = { pingKey, apiKey: options['keep-api-key'] === true ? apiKey : undefined }
   checkImportedKeys(keys)

@@ -126,7 +126,7 @@ async function show(
                       action="/account/oidc/disconnect"
                       confirm="Disconnect this identity?"
                       label="Disconnect"
-                      look="danger"
+                      variant="danger"
                       hidden={{ issuer: issuer, subject: subject }}
                     />
                   </li>

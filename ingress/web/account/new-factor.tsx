@@ -33,14 +33,20 @@ async function show(context: Context): Promise<void> {
         <b class="breakable">{found.name}</b> was added to your account. Until you confirm it, a password reset removes
         it.
       </p>
-      <ButtonForm context={context} action={`${base}/confirm`} class="stack" label="Yes, confirm it" look="primary" />
+      <ButtonForm
+        context={context}
+        action={`${base}/confirm`}
+        class="stack"
+        label="Yes, confirm it"
+        variant="primary"
+      />
       <p>If you did not add it, remove it. All sessions end, and you choose a new password.</p>
       <ButtonForm
         context={context}
         action={`${base}/remove`}
         class="stack"
         label="This was not me: remove it"
-        look="danger"
+        variant="danger"
       />
     </section>,
   )

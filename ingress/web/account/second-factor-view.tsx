@@ -78,7 +78,7 @@ function Totp({ context, base, isOn }: { context: Context; base: string; isOn: b
             confirm="Remove the authenticator app? Its codes are no longer required."
             yes="Remove"
             label="Remove the authenticator app"
-            look="danger"
+            variant="danger"
           />
         ) : (
           <ButtonForm context={context} action={`${base}/totp`} label="Set up" />
@@ -122,7 +122,7 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
               confirm={`Remove the passkey “${name}”? It can no longer be used to sign in.`}
               yes="Remove"
               label="Remove"
-              look="danger"
+              variant="danger"
               name={`Remove the passkey ${name}`}
               hidden={{ passkey: credentialId }}
             />

@@ -40,7 +40,7 @@ export function Sessions(props: { context: Context; own: number; sessions: reado
                 confirm={`Sign out ${agentName(one.agent)} at ${one.address}? It has to sign in again.`}
                 yes="Sign out"
                 label="Sign out"
-                look="quiet"
+                variant="quiet"
                 name={`Sign out ${agentName(one.agent)} at ${one.address}`}
               />
             )}

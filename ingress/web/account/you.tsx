@@ -46,7 +46,7 @@ export function youPages(pages: Pages): void {
           action={context.request.path}
           class="stack"
           label="Use this address"
-          look="primary"
+          variant="primary"
         />
       </section>,
     )
@@ -68,7 +68,7 @@ export function youPages(pages: Pages): void {
           action={context.request.path}
           class="stack"
           label="This was not me: restore it"
-          look="danger"
+          variant="danger"
         />
       </section>,
     )

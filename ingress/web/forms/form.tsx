@@ -134,17 +134,18 @@ export function FieldForm(
 export function ButtonForm(
   props: Omit<Parameters<typeof Form>[0], 'children'> & {
     label: ComponentChildren
-    look?: string | undefined
+    /** CSS class of the button */
+    variant?: string | undefined
     /** accessible name, if the label does not name the object */
     name?: string
     hidden?: Readonly<Record<string, string>>
   },
 ) {
-  const { label, look, name, hidden, ...form } = props
+  const { label, variant, name, hidden, ...form } = props
   return (
     <Form {...form}>
       <Hidden fields={hidden} />
-      <button type="submit" class={look} aria-label={name}>
+      <button type="submit" class={variant} aria-label={name}>
         {label}
       </button>
     </Form>

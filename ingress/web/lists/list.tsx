@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   title: string
   cell: (row: Row) => ComponentChildren
-  look?: string
+  /** CSS classes of the cells */
+  variant?: string
   isNumber?: boolean
   /** the title is for screen readers only */
   isTitleHidden?: boolean
@@ -16,14 +17,15 @@ export interface Column<Row> {
 interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  look?: string | undefined
+  /** CSS classes of the table */
+  variant?: string | undefined
   rowId?: (row: Row) => string
 }
 
 /** The bare table, for a card with other content. */
-export function PlainTable<Row>({ columns, rows, look, rowId }: TableProps<Row>) {
+export function PlainTable<Row>({ columns, rows, variant, rowId }: TableProps<Row>) {
   return (
-    <table class={look ? `plain-table ${look}` : 'plain-table'}>
+    <table class={variant ? `plain-table ${variant}` : 'plain-table'}>
       <thead>
         <tr>
           {columns.map(({ title, isNumber, isTitleHidden }) => (
@@ -51,21 +53,21 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
     title,
     cell,
     isNumber,
-    look = isNumber ? 'number figure' : undefined,
+    variant = isNumber ? 'number figure' : undefined,
     isHeading,
     isLabelled = false,
     hint,
   } = column
   if (isHeading) {
     return (
-      <th scope="row" class={look}>
+      <th scope="row" class={variant}>
         {cell(row)}
       </th>
     )
   }
   const hasLabel = typeof isLabelled === 'function' ? isLabelled(row) : isLabelled
   return (
-    <td class={look} title={hint?.(row)} data-label={hasLabel ? title : undefined}>
+    <td class={variant} title={hint?.(row)} data-label={hasLabel ? title : undefined}>
       {cell(row)}
     </td>
   )
@@ -75,14 +77,14 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
 export function Table<Row>({
   label,
   frame = 'card table-card scroll',
-  look = 'wide-table',
+  variant = 'wide-table',
   ...table
 }: TableProps<Row> & { label: string; frame?: string }) {
   if (table.rows.length === 0) return null
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section class={frame} tabIndex={0} aria-label={label}>
-      <PlainTable look={look} {...table} />
+      <PlainTable variant={variant} {...table} />
     </section>
   )
 }

@@ -40,7 +40,7 @@ export function auditPages(pages: Pages): void {
         path={path}
         filters={{ part, q: text }}
         intro={<Filters path={path} requested={requested} />}
-        look="stacked"
+        variant="stacked"
         columns={ENTRY_COLUMNS}
         empty={isFiltered(requested) ? 'No entry matches.' : 'No entries yet.'}
         {...entries}
@@ -77,7 +77,7 @@ function Filters({ path, requested }: { path: string; requested: Requested }) {
 
 const ENTRY_COLUMNS: Column<ListedAudit>[] = [
   { title: 'When (UTC)', isLabelled: true, cell: ({ at }) => <Exact at={microsOfDate(at)} /> },
-  { title: 'Who', look: 'breakable', isLabelled: true, cell: ({ actor }) => actor },
+  { title: 'Who', variant: 'breakable', isLabelled: true, cell: ({ actor }) => actor },
   {
     title: 'Action',
     isLabelled: true,
@@ -87,6 +87,6 @@ const ENTRY_COLUMNS: Column<ListedAudit>[] = [
       </span>
     ),
   },
-  { title: 'Object', look: 'breakable', isLabelled: ({ target }) => target !== '', cell: ({ target }) => target },
+  { title: 'Object', variant: 'breakable', isLabelled: ({ target }) => target !== '', cell: ({ target }) => target },
   { title: 'Address', isLabelled: ({ address }) => address !== '', cell: ({ address }) => address },
 ]

@@ -74,7 +74,7 @@ export function MembersPage({ context, view, state }: Props & { state: Invitatio
       <h1>People of {view.name}</h1>
       <div class="settings">
         {state.link !== undefined && <NewInvitation link={state.link} state={state} />}
-        <Table label="People" look="" columns={personColumns({ context, view })} rows={view.people} />
+        <Table label="People" variant="" columns={personColumns({ context, view })} rows={view.people} />
         {view.mayManage && <Invite context={context} view={view} state={state} />}
         {view.invitations.length > 0 && <OpenInvitations context={context} view={view} />}
       </div>
@@ -100,7 +100,7 @@ function personColumns({ context, view }: Props): Column<Person>[] {
   return [
     {
       title: 'Person',
-      look: 'breakable',
+      variant: 'breakable',
       cell: ({ name, email, isSelf }) => (
         <>
           {name || email} {isSelf && <span class="pill">you</span>}
@@ -140,7 +140,7 @@ function personColumns({ context, view }: Props): Column<Person>[] {
             confirm={`Remove ${email} from ${view.name}? They lose access at once.`}
             yes="Remove"
             label="Remove"
-            look="danger"
+            variant="danger"
             name={`Remove ${email}`}
           />
         ),

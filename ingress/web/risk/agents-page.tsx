@@ -92,7 +92,7 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
           action={`${view.console.base}/agents/${keyId}/revoke`}
           confirm="Revoke this key? The agent that uses it stops working within five seconds."
           label="Revoke"
-          look="danger"
+          variant="danger"
           name={`Revoke ${name}`}
         />
       )}
@@ -159,7 +159,7 @@ function keyItems({ scopes, projects, families }: AgentsView): FormItem[] {
 
 const callColumns = (now: Micros): Column<ListedAgentCall>[] => [
   { title: 'Tool', cell: ({ tool }) => tool },
-  { title: 'Key', look: 'mono', cell: ({ keyId }) => keyId },
+  { title: 'Key', variant: 'mono', cell: ({ keyId }) => keyId },
   {
     title: 'Outcome',
     cell: ({ code }) => (
@@ -168,6 +168,6 @@ const callColumns = (now: Micros): Column<ListedAgentCall>[] => [
       </span>
     ),
   },
-  { title: 'Units', look: 'figure', cell: ({ units }) => units },
+  { title: 'Units', variant: 'figure', cell: ({ units }) => units },
   { title: 'When', cell: ({ calledAt }) => <Ago at={microsOfDate(calledAt)} now={now} /> },
 ]

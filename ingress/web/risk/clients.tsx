@@ -121,11 +121,11 @@ function FamilySwitch(props: { context: Context; console: Console; family: Famil
       confirm={`Take ${family} away from ${console.organisation.organisationName}? Every call of it is refused within seconds, live ones too.`}
       yes="Revoke"
       label="Revoke"
-      look="quiet"
+      variant="quiet"
       name={`Revoke ${family}`}
     />
   ) : (
-    <ButtonForm context={context} action={`${path}/grant`} label="Grant" look="quiet" name={`Grant ${family}`} />
+    <ButtonForm context={context} action={`${path}/grant`} label="Grant" variant="quiet" name={`Grant ${family}`} />
   )
 }
 
@@ -177,7 +177,7 @@ function ClientCard({ context, console, client }: { context: Context; console: C
               confirm={`Disable ${client.name}? Its secrets, keys and tokens stop working within seconds.`}
               yes="Disable"
               label="Disable"
-              look="danger"
+              variant="danger"
             />
           )}
         </div>

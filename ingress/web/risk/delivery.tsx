@@ -46,7 +46,7 @@ async function showDelivery(context: Context): Promise<void> {
           {delivery.eventType} <DeliveryState state={delivery.state} />
         </h1>
         {mayIn(console, 'edit') && isRetryable(delivery) && endpoint?.state === 'ACTIVE' && (
-          <ButtonForm context={context} action={`${path}/resend`} label="Resend now" look="primary" />
+          <ButtonForm context={context} action={`${path}/resend`} label="Resend now" variant="primary" />
         )}
       </div>
       <Timeline delivery={delivery} attempts={attempts} now={now()} />

@@ -46,8 +46,8 @@ async function showImports(context: Context): Promise<void> {
         ),
       },
       { title: 'State', cell: (found) => <State found={found} /> },
-      { title: 'Rows', look: 'figure', cell: ({ progress }) => progress.accepted },
-      { title: 'Errors', look: 'figure', cell: ({ progress }) => progress.errors },
+      { title: 'Rows', variant: 'figure', cell: ({ progress }) => progress.accepted },
+      { title: 'Errors', variant: 'figure', cell: ({ progress }) => progress.errors },
       { title: 'Received', cell: ({ receivedAt }) => <Ago at={microsOfDate(receivedAt)} now={now()} /> },
     ],
     rows: imports,
@@ -148,8 +148,8 @@ async function showImport(context: Context): Promise<void> {
       <Table
         label="Errors"
         columns={[
-          { title: 'Line', look: 'figure', cell: ({ line }) => line },
-          { title: 'Column', look: 'mono breakable', cell: ({ column }) => column ?? '—' },
+          { title: 'Line', variant: 'figure', cell: ({ line }) => line },
+          { title: 'Column', variant: 'mono breakable', cell: ({ column }) => column ?? '—' },
           { title: 'Error', cell: ({ message }) => message },
         ]}
         rows={errors}

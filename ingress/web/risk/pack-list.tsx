@@ -36,7 +36,7 @@ async function showPacks(context: Context): Promise<void> {
     actions: isSandbox ? [['/new', 'New pack']] : [],
     intro: <FilterChips label="Signal level" path={path} name="level" values={LEVELS} chosen={level} />,
     filters: { level },
-    look: 'wide-table stacked',
+    variant: 'wide-table stacked',
     columns: packColumns(path, subjects, now()),
     rows,
     empty: level === null ? none : 'No pack has this level.',
@@ -81,7 +81,7 @@ function packColumns(
         </a>
       ),
     },
-    { title: 'Buyer', look: 'mono', isLabelled: true, cell: ({ packId }) => subjects.get(packId)?.buyer ?? '—' },
+    { title: 'Buyer', variant: 'mono', isLabelled: true, cell: ({ packId }) => subjects.get(packId)?.buyer ?? '—' },
     {
       title: 'Order',
       isNumber: true,
@@ -91,7 +91,7 @@ function packColumns(
         return subject ? inrFigure(subject.valueInr) : '—'
       },
     },
-    { title: 'Deal', look: 'breakable', isLabelled: true, cell: ({ dealId }) => dealId ?? '—' },
+    { title: 'Deal', variant: 'breakable', isLabelled: true, cell: ({ dealId }) => dealId ?? '—' },
     {
       title: 'Signal level',
       cell: ({ signalLevel, status }) => (

@@ -111,7 +111,7 @@ function SignalCard({ card }: { card: Card }) {
       <Table
         label={`Evidence of ${card.title}`}
         frame="scroll"
-        look="evidence stacked"
+        variant="evidence stacked"
         columns={EVIDENCE_COLUMNS}
         rows={card.evidence}
       />
@@ -139,12 +139,12 @@ function Invoices({ values, title }: { values: Card['values']; title: string }) 
     <Table
       label={`Invoices of ${title}`}
       frame="scroll invoices"
-      look=""
+      variant=""
       columns={[
         { title: 'Invoice', isHeading: true, cell: ([n]) => n },
         ...columns.map((column) => ({
           title: `${column.charAt(0).toUpperCase()}${column.slice(1)}`,
-          look: 'figure',
+          variant: 'figure',
           cell: ([, own]: [string, typeof cells]) => (
             <PackValue value={own.find(({ what }) => what === column)?.value ?? '—'} />
           ),
@@ -165,13 +165,13 @@ const EVIDENCE_COLUMNS: Column<CardEvidence>[] = [
   { title: 'Source', hint: ({ source }) => source, isLabelled: true, cell: ({ source }) => sourceName(source) },
   {
     title: 'As of (UTC)',
-    look: 'figure',
+    variant: 'figure',
     isLabelled: true,
     cell: ({ asOf, observedAt }) => instantText(asOf ?? observedAt).replace(/ UTC$/, ''),
   },
   {
     title: 'Consent',
-    look: 'breakable',
+    variant: 'breakable',
     isLabelled: true,
     cell: ({ consent }) => (consent ? consentText(consent) : '—'),
   },

@@ -48,7 +48,7 @@ export function ShareCard(props: {
                   confirm="Revoke this link? It stops working at once."
                   yes="Revoke"
                   label="Revoke"
-                  look="danger"
+                  variant="danger"
                 />
               )}
             </li>

@@ -35,11 +35,16 @@ async function showUsage(context: Context): Promise<void> {
         One unit per successful call that produced evidence. Repetitions, errors and polling are free.
       </p>
       {families.length === 0 && <p class="empty">Nothing was metered yet.</p>}
-      <Table label="Units per family" look="units stacked" columns={familyColumns(days, deps.now())} rows={families} />
+      <Table
+        label="Units per family"
+        variant="units stacked"
+        columns={familyColumns(days, deps.now())}
+        rows={families}
+      />
       {days.length > 0 && (
         <details class="more">
           <summary>Day by day</summary>
-          <Table label="Units per day" look="units" columns={DAY_COLUMNS} rows={days} />
+          <Table label="Units per day" variant="units" columns={DAY_COLUMNS} rows={days} />
         </details>
       )}
     </>,
@@ -62,7 +67,7 @@ async function sendUsage(context: Context): Promise<void> {
 }
 
 function familyColumns(days: readonly UsageRow[], now: Micros): Column<FamilyUsage>[] {
-  const figure = { look: 'figure', isLabelled: true }
+  const figure = { variant: 'figure', isLabelled: true }
   return [
     {
       title: 'Family',
@@ -113,5 +118,5 @@ function UnitBars({ units }: { units: readonly number[] }) {
 const DAY_COLUMNS: Column<UsageRow>[] = [
   { title: 'Day', isHeading: true, cell: ({ date }) => dayText(date) },
   { title: 'Family', cell: ({ family }) => familyName(family) },
-  { title: 'Units', look: 'figure', cell: ({ units }) => units },
+  { title: 'Units', variant: 'figure', cell: ({ units }) => units },
 ]

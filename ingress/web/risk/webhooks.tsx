@@ -44,7 +44,7 @@ async function showEndpoints(context: Context): Promise<void> {
     right: 'manage',
     actions: [['/new', 'New endpoint']],
     intro: env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>,
-    look: 'wide-table stacked',
+    variant: 'wide-table stacked',
     columns: endpointColumns(console, { rates, next, now: now() }),
     rows: endpoints,
     empty: (
@@ -66,7 +66,7 @@ function endpointColumns(
   return [
     {
       title: 'Endpoint',
-      look: 'breakable',
+      variant: 'breakable',
       cell: ({ id, url, description }) => (
         <>
           <a href={`${console.base}/webhooks/${id}`}>{url}</a>
@@ -74,7 +74,7 @@ function endpointColumns(
         </>
       ),
     },
-    { title: 'Events', look: 'breakable', isLabelled: true, cell: ({ eventTypes }) => eventsText(eventTypes) },
+    { title: 'Events', variant: 'breakable', isLabelled: true, cell: ({ eventTypes }) => eventsText(eventTypes) },
     { title: 'Last 24 hours', isLabelled: true, cell: ({ id }) => rateText(rates.get(id)) },
     {
       title: 'Last success',
@@ -185,7 +185,7 @@ async function showEndpoint(context: Context): Promise<void> {
       {rows.length === 0 && <p class="empty">No event was due for this endpoint yet.</p>}
       <Table
         label="Deliveries"
-        look="wide-table stacked"
+        variant="wide-table stacked"
         columns={deliveryColumns(`${console.base}/deliveries`, now())}
         rows={rows}
       />
@@ -202,12 +202,12 @@ function deliveryColumns(path: string, now: number): Column<Delivery>[] {
     { title: 'Event', cell: ({ id, eventType }) => <a href={`${path}/${id}`}>{eventType}</a> },
     {
       title: 'Deal',
-      look: 'breakable',
+      variant: 'breakable',
       isLabelled: true,
       cell: (delivery) => (isAboutEndpoint(delivery) ? '–' : delivery.dealId),
     },
     { title: 'State', cell: ({ state }) => <DeliveryState state={state} /> },
-    { title: 'Attempts', look: 'figure', isLabelled: true, cell: ({ attempts }) => attempts },
+    { title: 'Attempts', variant: 'figure', isLabelled: true, cell: ({ attempts }) => attempts },
     { title: 'Created', cell: ({ createdAt }) => <Ago at={microsOfDate(createdAt)} now={now} /> },
   ]
 }
@@ -227,7 +227,7 @@ function EndpointActions({ context, endpoint, path }: { context: Context; endpoi
     <div class="row endpoint-actions">
       {isActive ? (
         <>
-          <ButtonForm context={context} action={`${path}/test`} label="Send a test" look="primary" />
+          <ButtonForm context={context} action={`${path}/test`} label="Send a test" variant="primary" />
           <ButtonForm context={context} action={`${path}/disable`} label="Disable" />
         </>
       ) : (
@@ -254,7 +254,7 @@ function EndpointActions({ context, endpoint, path }: { context: Context; endpoi
         confirm={`Delete ${endpoint.url}? Its pending deliveries are cancelled, and its secret is lost.`}
         yes="Delete endpoint"
         label="Delete"
-        look="danger"
+        variant="danger"
       />
     </div>
   )

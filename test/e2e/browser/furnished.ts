@@ -24,7 +24,6 @@ export const FURNISHED = [
     'second factor',
   ],
   ...['my notifications', 'new contact method', 'contact method'],
-  ...['on call', 'new schedule', 'schedule', 'edit schedule', 'override'],
 ] as const
 
 /** The addresses of a furnished project's pages, by what they show. */

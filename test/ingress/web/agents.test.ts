@@ -22,7 +22,7 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
   await callTool(agent, 'gstin_validate', { gstin: 'x' })
   const listed = await owner.get(path)
   t.false(listed.text.includes(key))
-  for (const part of ['night &lt;desk>', 'agents:invoke, risk-signals:read', 'gstin_validate', 'answered']) {
+  for (const part of ['night &lt;desk>', 'agents:invoke, risk-signals:read', 'gstin_validate', 'succeeded']) {
     t.true(listed.text.includes(part), part)
   }
 

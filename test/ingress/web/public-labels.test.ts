@@ -27,11 +27,11 @@ test('strangers see plain words, and planned work is no outage', (t) => {
   t.is(publicLabel(of('a', 'down', 1)), 'Maintenance')
 })
 
-for (const [states, look, text] of [
+for (const [states, status, text] of [
   [[of('a', 'up'), of('b', 'down'), of('c', 'grace')], 'down', '1 of 3 is down'],
   [[of('a', 'up'), of('b', 'grace')], 'grace', 'All operational, 1 is delayed'],
   [[of('a', 'up'), of('b', 'down', 1)], 'up', 'All operational'],
   [[of('a', 'new')], 'new', 'Nothing is known yet'],
   [[], 'new', 'Nothing is known yet'],
 ] as const)
-  test(`the summary is: ${text} (${states.length})`, (t) => t.deepEqual(overall(states), { look, text }))
+  test(`the summary is: ${text} (${states.length})`, (t) => t.deepEqual(overall(states), { status, text }))

@@ -146,5 +146,5 @@ test('each change in the log of a check links to the reasons of its notification
   t.regex(requested, /id="why"/)
   t.regex(requested, /Notified: the conditions of the policy were met\..*Not notified: too few failures\./s)
   t.notRegex(requested, /it was resumed/)
-  t.regex(await page('?why=999999'), /Nothing is recorded about it/)
+  t.regex(await page('?why=999999'), /No decision about this change is stored/)
 })

@@ -72,7 +72,7 @@ export function MethodHead({ context, method }: { context: Context; method: Cont
             context={context}
             action={`${base}/delete`}
             label="Delete"
-            look="danger"
+            variant="danger"
             confirm="Delete this contact method? Its notification rules are deleted too."
             yes="Delete"
           />

@@ -36,7 +36,7 @@ export async function showOverview(
       <div class="settings">
         <section class="card" aria-labelledby="methods-title">
           <h2 id="methods-title">Contact methods</h2>
-          <PlainTable look="stacked" columns={columnsOf(context)} rows={methods} />
+          <PlainTable variant="stacked" columns={columnsOf(context)} rows={methods} />
           {!methods.some((method) => isUsable(method, config)) && (
             <p class="notice">You have no usable contact method, so you get no notification when you are on call.</p>
           )}
@@ -88,7 +88,7 @@ function columnsOf(context: Context): Column<ContactMethod>[] {
       title: 'Method',
       cell: (method) => <a href={`/account/notifications/${method.id}`}>{method.name || labelOfKind(method.kind)}</a>,
     },
-    { title: 'Address', isLabelled: true, look: 'breakable', cell: shownAddress },
+    { title: 'Address', isLabelled: true, variant: 'breakable', cell: shownAddress },
     { title: 'State', isLabelled: true, cell: (method) => stateText(method, config) },
     {
       title: 'Action',

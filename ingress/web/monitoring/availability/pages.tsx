@@ -33,7 +33,7 @@ async function showGaps(context: Context): Promise<void> {
           does not go down: its deadline is extended. The newest {LISTED} are shown.
         </p>
       }
-      look="stacked"
+      variant="stacked"
       columns={GAP_COLUMNS}
       rows={await listGaps(db, { projectId: project.id, before: null, limit: LISTED, shards })}
       empty="There were none."

@@ -53,7 +53,7 @@ export function SavedFilters(props: { context: Context; projectUuid: string; sav
               confirm={`Forget the filter “${name}”? The checks it shows stay as they are.`}
               yes="Forget"
               label="✕"
-              look="quiet"
+              variant="quiet"
               name={`Forget the filter ${name}`}
               hidden={{ back: context.request.originalUrl }}
             />

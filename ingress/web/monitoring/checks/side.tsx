@@ -91,7 +91,7 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
           confirm={`Delete ${nameOf(check)} with its whole log of ${check.nPings.toLocaleString('en')} pings? This cannot be undone.`}
           yes="Delete check"
           label="Delete check"
-          look="danger"
+          variant="danger"
         />
       </div>
     </section>

@@ -78,7 +78,7 @@ async function showList(context: Context): Promise<void> {
           )}
         </div>
       }
-      look="wide-table incidents"
+      variant="wide-table incidents"
       columns={incidentColumns({ comingOf, last, mayEdit, now })}
       rows={page}
       empty={listAddress('', filters) === '' ? EMPTY[tab] : 'No incident fits these filters.'}

@@ -145,7 +145,7 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
   const selection: Column<ShownIncident> = {
     title: 'Selection',
     isTitleHidden: true,
-    look: 'i-select',
+    variant: 'i-select',
     cell: (incident) =>
       canAcknowledge(incident) && (
         <input
@@ -160,15 +160,15 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
   const actions: Column<ShownIncident> = {
     title: 'Actions',
     isTitleHidden: true,
-    look: 'i-actions',
+    variant: 'i-actions',
     cell: (incident) => <RowActions incident={incident} />,
   }
   return [
     ...(mayEdit ? [selection] : []),
-    { title: 'State', look: 'i-state', cell: (incident) => <StatePill incident={incident} /> },
+    { title: 'State', variant: 'i-state', cell: (incident) => <StatePill incident={incident} /> },
     {
       title: 'Check',
-      look: 'i-check',
+      variant: 'i-check',
       cell: (incident) => (
         <>
           <a href={`/incidents/${incident.id}`}>{nameOf(incident)}</a>
@@ -179,16 +179,16 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
         </>
       ),
     },
-    { title: 'Duration', look: 'i-time', cell: (incident) => <Duration incident={incident} now={now} /> },
-    { title: 'Who', look: 'i-who breakable', cell: (incident) => whoOf(incident) || <span class="muted">–</span> },
+    { title: 'Duration', variant: 'i-time', cell: (incident) => <Duration incident={incident} now={now} /> },
+    { title: 'Who', variant: 'i-who breakable', cell: (incident) => whoOf(incident) || <span class="muted">–</span> },
     {
       title: 'Last notification',
-      look: 'i-last',
+      variant: 'i-last',
       cell: ({ id }) => <Last notification={last.get(id)} now={now} />,
     },
     {
       title: 'Next notification',
-      look: 'i-next',
+      variant: 'i-next',
       cell: (incident) =>
         incident.state === 'resolved' ? (
           <span class="muted">–</span>

@@ -81,6 +81,8 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
       .type('text/xml')
       .end(callScript(text, isDone ? null : keysUrlOf(url)))
   })
+  // Links of buyers have the same prefix and a longer token.
+  router.use('/a/:token', (request, _response, next) => (isLinkToken(request.params.token) ? next() : next('router')))
   router.get('/a/:token', show)
   router.post('/a/:token/keys', press)
   router.post('/a/:token', act)
@@ -108,9 +110,7 @@ async function canEscalate({ db }: IngressDeps, projectId: number, id: string): 
 /** @throws NotFoundError for an unknown or expired link */
 async function requireLink(request: Request, deps: IngressDeps) {
   const gone = new NotFoundError('This link is unknown, or its incident ended more than 7 days ago.')
-  const token = String(request.params.token)
-  if (!isLinkToken(token)) throw gone
-  const link = await findLinkedNotification(deps.db, linkDigest(token))
+  const link = await findLinkedNotification(deps.db, linkDigest(String(request.params.token)))
   if (!link) throw gone
   const incidents = await linkedIncidents(deps.db, link)
   if (!isLinkShown(incidents, deps.now())) throw gone

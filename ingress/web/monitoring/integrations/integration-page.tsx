@@ -150,7 +150,7 @@ function Delete({ context, view }: Props) {
         confirm={`Delete ${view.name}? ${isUsed ? `${usageText(view)} will no longer notify through it.` : 'Nothing uses it.'}`}
         yes="Delete integration"
         label="Delete integration"
-        look="danger"
+        variant="danger"
       />
     </section>
   )

@@ -24,7 +24,7 @@ export function IntegrationListPage({ context, view }: Props) {
       label={`Integrations of ${view.projectName}`}
       path={view.base}
       actions={view.mayEdit ? [{ href: add, label: 'Add integration' }] : []}
-      look="integrations stacked"
+      variant="integrations stacked"
       columns={integrationColumns(context, view)}
       rows={view.integrations}
       rowId={({ uuid }) => `integration-${uuid}`}
@@ -84,7 +84,7 @@ function Actions(props: { context: Context; integration: ListedIntegration; base
           action={`${path}/test`}
           inline="A test message is on its way"
           label="Test"
-          look="quiet"
+          variant="quiet"
           name={`Send a test to ${nameOf(integration)}`}
           hidden={{ back: base }}
         />

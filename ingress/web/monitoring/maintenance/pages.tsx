@@ -219,7 +219,7 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
         confirm={`Delete ${window.name || 'this maintenance'}? Its time counts again, and its held-back alerts are sent.`}
         yes="Delete"
         label="Delete"
-        look="quiet"
+        variant="quiet"
         name={`Delete ${window.name || 'this maintenance'}`}
       />
     </div>

@@ -159,7 +159,7 @@ async function showList(context: Context): Promise<void> {
                 confirm={`Delete the policy ${policy.name}? ${deletedText(counts.get(policy.id)?.length ?? 0)}`}
                 yes="Delete policy"
                 label="Delete"
-                look="quiet"
+                variant="quiet"
                 name={`Delete ${policy.name}`}
               />
             )}

@@ -108,7 +108,7 @@ function KeyTable(props: KeyTableProps) {
       {keys.length === 0 ? (
         <p class="muted">None yet. Programs need one to use the management API, and to ping by slug.</p>
       ) : (
-        <PlainTable look="stacked" columns={keyColumns(props, now)} rows={keys} />
+        <PlainTable variant="stacked" columns={keyColumns(props, now)} rows={keys} />
       )}
       <FieldForm
         context={context}
@@ -137,7 +137,7 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
     },
     {
       title: 'Key',
-      look: 'breakable',
+      variant: 'breakable',
       cell: ({ sealed, prefix }) => <code>{sealed === null ? `${prefix}…` : open(sealed)}</code>,
     },
     {
@@ -168,7 +168,7 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
           confirm={`Revoke the ${keyKindNames[kind].toLowerCase()} key ${name || `${prefix}…`}? Clients that use it stop working within seconds.`}
           yes="Revoke"
           label="Revoke"
-          look="quiet"
+          variant="quiet"
           name={`Revoke key ${prefix}`}
         />
       ),

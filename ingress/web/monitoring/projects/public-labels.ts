@@ -58,12 +58,12 @@ export function groupsOf<T extends PublicState & { check: { tags: string } }>(
     .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
 }
 
-export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
-  const count = (look: ShownStatus) => shown.filter((one) => publicStatus(one) === look).length
+export function overall(shown: readonly PublicState[]): { text: string; status: 'up' | 'grace' | 'down' | 'new' } {
+  const count = (status: ShownStatus) => shown.filter((one) => publicStatus(one) === status).length
   const [down, late, up] = [count('down'), count('grace'), count('up')]
   const total = shown.length
-  if (down > 0) return { look: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down` }
-  if (late > 0) return { look: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed` }
-  if (up > 0) return { look: 'up', text: 'All operational' }
-  return { look: 'new', text: 'Nothing is known yet' }
+  if (down > 0) return { status: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down` }
+  if (late > 0) return { status: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed` }
+  if (up > 0) return { status: 'up', text: 'All operational' }
+  return { status: 'new', text: 'Nothing is known yet' }
 }

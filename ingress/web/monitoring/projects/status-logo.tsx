@@ -100,7 +100,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
             confirm="Remove the logo? The status page no longer shows it."
             yes="Remove the logo"
             label="Remove the logo"
-            look="danger"
+            variant="danger"
           />
         </div>
       )}

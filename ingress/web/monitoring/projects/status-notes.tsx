@@ -112,7 +112,7 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
             confirm={`Delete the note “${note.title}”? The status page no longer shows it.`}
             yes="Delete note"
             label="Delete"
-            look="danger"
+            variant="danger"
           />
         </div>
       </div>

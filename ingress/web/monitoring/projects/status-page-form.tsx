@@ -103,7 +103,7 @@ function PublicStatusPage({ context, view }: Props) {
             confirm="Unpublish the status page? Its URL stops working."
             yes="Unpublish"
             label="Unpublish"
-            look="danger"
+            variant="danger"
           />
         </div>
       )}

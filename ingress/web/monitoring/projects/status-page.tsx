@@ -109,13 +109,13 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
   const lineOf = new Map(visible.map((one, index) => [one, lines[index] ?? '']))
   return renderPage(
     { ...context, csrf: '', flash: {}, query: new URLSearchParams() },
-    { title: page.title, isDown: state.look === 'down', pollSeconds: POLL_SECONDS, feed },
+    { title: page.title, isDown: state.status === 'down', pollSeconds: POLL_SECONDS, feed },
     <div data-region="status" class="public-status">
       <StatusLogo page={{ path: `/status/${page.token}`, logoMark: page.logoMark }} />
       <h1>{page.title}</h1>
       {page.intro !== '' && <p class="as-typed breakable">{page.intro}</p>}
-      <p class={`status-hero is-${state.look}`}>
-        <StatusGlyph status={state.look} />
+      <p class={`status-hero is-${state.status}`}>
+        <StatusGlyph status={state.status} />
         {state.text}
       </p>
       {history.outageSince !== null && (

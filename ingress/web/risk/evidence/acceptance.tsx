@@ -65,7 +65,7 @@ async function showList(context: Context): Promise<void> {
     columns: [
       {
         title: 'Receivable',
-        look: 'breakable',
+        variant: 'breakable',
         cell: ({ receivableRef }) => <a href={linkTo(receivableRef)}>{receivableRef}</a>,
       },
       { title: 'Answer', cell: ({ action }) => words(action) },
@@ -152,7 +152,7 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
         { title: 'At', cell: ({ at }) => instantText(at) },
         { title: 'Event', cell: ({ what }) => what },
         { title: 'By', cell: ({ detail }) => detail },
-        { title: 'Amount', look: 'figure', cell: ({ amount }) => (amount === null ? '—' : inrFigure(amount)) },
+        { title: 'Amount', variant: 'figure', cell: ({ amount }) => (amount === null ? '—' : inrFigure(amount)) },
         { title: 'Tier', cell: ({ tier }) => tier ?? '—' },
       ]}
       rows={entries}
@@ -196,9 +196,9 @@ async function showDilution(context: Context): Promise<void> {
       <Table
         label="Observations"
         columns={[
-          { title: 'Observation', look: 'mono', cell: ({ code }) => code },
-          { title: 'Observed', look: 'figure', cell: ({ observed }) => observed },
-          { title: 'Threshold', look: 'figure', cell: ({ threshold }) => threshold },
+          { title: 'Observation', variant: 'mono', cell: ({ code }) => code },
+          { title: 'Observed', variant: 'figure', cell: ({ observed }) => observed },
+          { title: 'Threshold', variant: 'figure', cell: ({ threshold }) => threshold },
           { title: 'Meaning', cell: ({ text }) => text },
         ]}
         rows={measured.observations}

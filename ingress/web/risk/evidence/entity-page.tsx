@@ -59,7 +59,7 @@ export async function showEntity(context: Context): Promise<void> {
           { title: 'Identifier', cell: ({ type }) => type.toUpperCase() },
           {
             title: 'Value',
-            look: 'mono',
+            variant: 'mono',
             cell: ({ value }) => (entity.isPerson ? 'of a person: not shown here' : value),
           },
           { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
@@ -97,7 +97,7 @@ const MEMBERSHIP_COLUMNS: Column<{
   action: string
   effectiveOn: string | null
 }>[] = [
-  { title: 'Membership', look: 'mono', cell: ({ membershipId }) => membershipId },
+  { title: 'Membership', variant: 'mono', cell: ({ membershipId }) => membershipId },
   { title: 'Role', cell: ({ role }) => role },
   { title: 'Change', cell: ({ action }) => action.toLowerCase() },
   { title: 'From', cell: ({ effectiveOn }) => effectiveOn ?? '—' },
@@ -114,9 +114,9 @@ function Owners({
       <Table
         label="Owners"
         columns={[
-          { title: 'Owner', look: 'mono', cell: ({ ownerRef }) => ownerRef },
+          { title: 'Owner', variant: 'mono', cell: ({ ownerRef }) => ownerRef },
           { title: 'Kind', cell: ({ kind }) => kind.toLowerCase() },
-          { title: 'Holding', look: 'figure', cell: ({ holdingBps }) => `${(holdingBps / 100).toFixed(2)} %` },
+          { title: 'Holding', variant: 'figure', cell: ({ holdingBps }) => `${(holdingBps / 100).toFixed(2)} %` },
         ]}
         rows={statement.owners}
       />
@@ -130,8 +130,8 @@ const termsOf = ({ body }: EntityPassport) => JSON.parse(body) as { purpose: str
 
 function passportColumns(console: Console): Column<EntityPassport>[] {
   return [
-    { title: 'Passport', look: 'mono', cell: ({ id }) => id },
-    { title: 'Purpose', look: 'breakable', cell: (one) => termsOf(one).purpose },
+    { title: 'Passport', variant: 'mono', cell: ({ id }) => id },
+    { title: 'Purpose', variant: 'breakable', cell: (one) => termsOf(one).purpose },
     { title: 'Until', cell: (one) => termsOf(one).expiresAt },
     {
       title: 'State',

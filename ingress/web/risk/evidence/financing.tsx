@@ -46,7 +46,7 @@ async function showList(context: Context): Promise<void> {
     ],
     columns: [
       { title: 'Registration', cell: ({ id }) => <MonoLink href={`${console.base}/financing/${id}`} text={id} /> },
-      { title: 'Deal', look: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
+      { title: 'Deal', variant: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
       { title: 'State', cell: (one) => <State registration={{ ...one, state: stateAt(one, nowMs) }} /> },
       { title: 'Until', cell: ({ expiresAt }) => dayText(expiresAt.toISOString().slice(0, 10)) },
       { title: 'Registered', cell: ({ micros }) => <Ago at={micros} now={now()} /> },

@@ -50,9 +50,9 @@ async function showPools(context: Context): Promise<void> {
     ),
     columns: [
       { title: 'Pool', cell: ({ id, name }) => <a href={`${console.base}/pools/${id}`}>{name}</a> },
-      { title: 'Deal', look: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
-      { title: 'Receivables', look: 'figure', cell: ({ size }) => size },
-      { title: 'With evidence', look: 'figure', cell: ({ built }) => built },
+      { title: 'Deal', variant: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
+      { title: 'Receivables', variant: 'figure', cell: ({ size }) => size },
+      { title: 'With evidence', variant: 'figure', cell: ({ built }) => built },
     ],
     rows: await listPools(db, console, SHOWN),
     empty: 'There is no pool yet.',
@@ -109,9 +109,9 @@ async function showPool(context: Context): Promise<void> {
             title: 'Cut-off date',
             cell: ({ cutRecordId, cutOffDate }) => <a href={`${base}?cut=${cutRecordId}`}>{cutOffDate}</a>,
           },
-          { title: 'Receivables', look: 'figure', cell: ({ size }) => size },
-          { title: 'Sum', look: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
-          { title: 'Root', look: 'mono breakable', cell: ({ root }) => root },
+          { title: 'Receivables', variant: 'figure', cell: ({ size }) => size },
+          { title: 'Sum', variant: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
+          { title: 'Root', variant: 'mono breakable', cell: ({ root }) => root },
         ]}
         rows={cuts}
       />
@@ -153,8 +153,8 @@ function Strata({ strata }: { strata: Stratification }) {
       <Table
         label="Largest buyers"
         columns={[
-          { title: 'Buyer', look: 'mono breakable', cell: ({ buyerVei }) => buyerVei },
-          { title: 'Sum', look: 'figure', cell: (buyer) => sumText(buyer.sumPaise) },
+          { title: 'Buyer', variant: 'mono breakable', cell: ({ buyerVei }) => buyerVei },
+          { title: 'Sum', variant: 'figure', cell: (buyer) => sumText(buyer.sumPaise) },
           { title: 'Share', cell: ({ bps }) => <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar> },
         ]}
         rows={topBuyers}
@@ -177,7 +177,7 @@ function Bands({ title, size, strata }: { title: string; size: number; strata: r
             </Bar>
           ),
         },
-        { title: 'Sum', look: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
+        { title: 'Sum', variant: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
       ]}
       rows={strata}
     />

@@ -102,7 +102,7 @@ export async function showRegistration(context: Context): Promise<void> {
         label="Checks by others"
         columns={[
           { title: 'Day', cell: ({ date }) => dayText(date) },
-          { title: 'Checks by others', look: 'figure', cell: ({ count }) => count },
+          { title: 'Checks by others', variant: 'figure', cell: ({ count }) => count },
         ]}
         rows={sightings}
       />

@@ -59,9 +59,13 @@ async function showTrade(context: Context): Promise<void> {
       </>
     ),
     columns: [
-      { title: 'Pack', look: 'breakable', cell: ({ id, title }) => <a href={`${base}/packs/${id}`}>{title ?? id}</a> },
-      { title: 'Documents', look: 'figure', cell: (pack) => recordOf(pack).documents },
-      { title: 'Verifications', look: 'figure', cell: (pack) => recordOf(pack).checks },
+      {
+        title: 'Pack',
+        variant: 'breakable',
+        cell: ({ id, title }) => <a href={`${base}/packs/${id}`}>{title ?? id}</a>,
+      },
+      { title: 'Documents', variant: 'figure', cell: (pack) => recordOf(pack).documents },
+      { title: 'Verifications', variant: 'figure', cell: (pack) => recordOf(pack).checks },
       { title: 'Issued', cell: (pack) => instantText(recordOf(pack).timestamp) },
     ],
     empty: 'There is no pack yet.',
@@ -76,7 +80,7 @@ interface PackRecord extends AnchoredRecord {
 
 const DOCUMENT_COLUMNS: Column<Pick<TradeDocument, 'type' | 'sha256' | 'tier'>>[] = [
   { title: 'Document', cell: ({ type }) => words(type) },
-  { title: 'SHA-256', look: 'mono breakable', cell: ({ sha256 }) => sha256 },
+  { title: 'SHA-256', variant: 'mono breakable', cell: ({ sha256 }) => sha256 },
   { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
 ]
 

@@ -42,10 +42,10 @@ export function consentColumns(console: Console): Column<ListedConsent>[] {
   return [
     {
       title: 'Purpose',
-      look: 'breakable',
+      variant: 'breakable',
       cell: (one) => <a href={`${base}/subjects/${one.subjectId}`}>{recordOf(one).purpose}</a>,
     },
-    { title: 'Fields', look: 'breakable', cell: (one) => recordOf(one).fields.join(', ') },
+    { title: 'Fields', variant: 'breakable', cell: (one) => recordOf(one).fields.join(', ') },
     { title: 'Until', cell: (one) => recordOf(one).expiresAt },
     {
       title: 'State',

@@ -42,8 +42,8 @@ async function showIssuers(context: Context): Promise<void> {
 function issuerColumns(console: Console): Column<TrustedIssuer>[] {
   const mayChange = (issuer: TrustedIssuer) => !issuer.isOperators && mayIn(console, 'edit')
   return [
-    { title: 'Issuer', look: 'breakable', cell: ({ iss }) => iss },
-    { title: 'Types', look: 'breakable', cell: ({ vctValues }) => vctValues.join(', ') },
+    { title: 'Issuer', variant: 'breakable', cell: ({ iss }) => iss },
+    { title: 'Types', variant: 'breakable', cell: ({ vctValues }) => vctValues.join(', ') },
     { title: 'Keys from', cell: (issuer) => sourcesOf(issuer).join(', ') },
     { title: 'Trusted by', cell: ({ isOperators }) => (isOperators ? 'the operator, for all organisations' : 'you') },
     { title: 'Assurance', cell: ({ assurance }) => words(assurance) },

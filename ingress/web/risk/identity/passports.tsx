@@ -54,8 +54,8 @@ export function passportColumns(console: Console, nowMs: number): Column<Passpor
   const subject = (one: Passport) => <a href={`${base}/subjects/${one.subjectId}`}>{recordOf(one).subjectRef}</a>
   return [
     { title: 'Passport', cell: ({ id }) => <MonoLink href={`${base}/passports/${id}`} text={id} /> },
-    { title: 'Subject', look: 'mono', cell: subject },
-    { title: 'Purpose', look: 'breakable', cell: (one) => recordOf(one).purpose },
+    { title: 'Subject', variant: 'mono', cell: subject },
+    { title: 'Purpose', variant: 'breakable', cell: (one) => recordOf(one).purpose },
     { title: 'Assurance', cell: (one) => words(recordOf(one).assurance.level) },
     { title: 'Until', cell: ({ expiresAt }) => <Exact at={microsOfDate(expiresAt)} isNamed /> },
     {

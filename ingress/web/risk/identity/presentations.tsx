@@ -52,7 +52,7 @@ export function presentationColumns(
 ): Column<Awaited<ReturnType<typeof listPresentations>>[number]>[] {
   const base = `${console.base}/identity/presentations`
   return [
-    { title: 'Purpose', look: 'breakable', cell: ({ id, purpose }) => <a href={`${base}/${id}`}>{purpose}</a> },
+    { title: 'Purpose', variant: 'breakable', cell: ({ id, purpose }) => <a href={`${base}/${id}`}>{purpose}</a> },
     { title: 'State', cell: (one) => words(stateAt(one, nowMs)) },
     { title: 'Requested at', cell: ({ createdAt }) => <Exact at={microsOfDate(createdAt)} isNamed /> },
   ]
@@ -153,7 +153,7 @@ function ValueTable({ values }: { values: Values }) {
         { title: 'Field', cell: ({ name }) => name },
         {
           title: 'Value',
-          look: 'breakable',
+          variant: 'breakable',
           cell: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)),
         },
       ]}

@@ -143,7 +143,7 @@ const TRANSITION_COLUMNS: Column<Record<string, string>>[] = [
   { title: 'At', cell: ({ timestamp = '' }) => instantText(timestamp) },
   { title: 'From', cell: ({ from = '' }) => words(from) },
   { title: 'To', cell: ({ to = '' }) => words(to) },
-  { title: 'Reason', look: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
+  { title: 'Reason', variant: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
 ]
 
 export function subjectForms(pages: Pages): void {
