@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { NotFoundError } from '#shared/errors.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { monitoringDialect } from './api-monitoring/operation.ts'
 import { createSlashRedirects, monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
+import { addBaseToHeaders } from './base-path.ts'
 import type { IngressDeps } from './deps.ts'
 import { DOCS_CSP, docsPage } from './docs-page.tsx'
 import { failMonitoring, failProblem, refuseMethodWithProblem } from './errors.ts'
@@ -13,6 +15,7 @@ import { documentedRoutes, openApiFile } from './openapi.ts'
 import { platformRoutes } from './platform-routes.ts'
 import { type Dialect, mountRoutes } from './route.ts'
 import { createWebRouter } from './web/shell/router.ts'
+import { asPage, htmlDocument } from './web/shell/send-html.ts'
 
 const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
 const problemDialect: Dialect = { answersHead: true, refuseMethod: refuseMethodWithProblem, fail: failProblem }
@@ -25,6 +28,7 @@ export function createApp(deps: IngressDeps): Express {
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('query parser', false)
+  addBaseToHeaders(app, deps.config.basePath)
 
   app.use(requestId)
   app.use((request, response, next) => {
@@ -35,7 +39,7 @@ export function createApp(deps: IngressDeps): Express {
   app.use(createSlashRedirects([...monitoringRoutes, ...publicRoutes]))
   app.use(mountRoutes(publicRoutes, publicDialect, deps))
   app.use(mountRoutes(platformRoutes, problemDialect, deps))
-  app.use(createDocsRouter())
+  app.use(createDocsRouter(deps.config))
   app.use(createHealthRouter(deps))
   app.use(createWebRouter(deps))
   app.use((request, response) => failUnrouted(nothingHere(), request, response, deps))
@@ -59,18 +63,20 @@ function isMalformedUrl(error: unknown): boolean {
   return error instanceof URIError
 }
 
-function createDocsRouter(): express.Router {
+function createDocsRouter(config: Config): express.Router {
+  const { basePath, publicUrl } = config
   const router = express.Router({ caseSensitive: true, strict: true })
   // Generating it from the routes would add half a second to each start. The file is indented for readers.
-  const document = readFileSync(openApiFile, 'utf8').replace(/\n */g, '')
+  const document = readFileSync(openApiFile, 'utf8')
+    .replace(/\n */g, '')
+    .replace('"servers": [{"url": "/"}]', `"servers": [{"url": "${basePath || '/'}"}]`)
   let page: Promise<string> | undefined
   router.get('/openapi.json', (_request, response) => {
     response.type('application/json').set('Access-Control-Allow-Origin', '*').end(document)
   })
   router.get('/docs', async (_request, response) => {
-    page ??= docsPage(documentedRoutes)
-    response
-      .type('text/html')
+    page ??= docsPage(documentedRoutes, publicUrl).then((html) => htmlDocument(html, config))
+    asPage(response)
       .set('Content-Security-Policy', DOCS_CSP)
       .set('X-Content-Type-Options', 'nosniff')
       .end(await page)

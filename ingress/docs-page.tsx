@@ -14,17 +14,18 @@ export const DOCS_CSP =
  * Renders all operations from the routes of `/openapi.json`, without scripts. It yields between sections, because all
  * of it takes about 40 ms.
  */
-export async function docsPage(routes: readonly Route[]): Promise<string> {
+export async function docsPage(routes: readonly Route[], publicUrl: string): Promise<string> {
   const current = routes.filter((route) => !route.deprecated)
   const sections = [...Map.groupBy(current, (route) => route.tags[0] ?? 'Other')]
   const parts = await mapYielding(sections, ([tag, list]) => renderToStaticMarkup(<Section tag={tag} routes={list} />))
-  const page = renderToStaticMarkup(<Frame tags={sections.map(([tag]) => tag)} sections={parts.join('')} />)
-  return `<!doctype html>${page}`
+  return renderToStaticMarkup(
+    <Frame tags={sections.map(([tag]) => tag)} sections={parts.join('')} publicUrl={publicUrl} />,
+  )
 }
 
 /** @param sections rendered HTML */
-function Frame({ tags, sections }: { tags: readonly string[]; sections: string }) {
-  const main = `${renderToStaticMarkup(<Beginning />)}${sections}`
+function Frame({ tags, sections, publicUrl }: { tags: readonly string[]; sections: string; publicUrl: string }) {
+  const main = `${renderToStaticMarkup(<Beginning publicUrl={publicUrl} />)}${sections}`
   return (
     <html lang="en">
       <head>
@@ -66,12 +67,12 @@ function Frame({ tags, sections }: { tags: readonly string[]; sections: string }
   )
 }
 
-function Beginning() {
+function Beginning({ publicUrl }: { publicUrl: string }) {
   return (
     <>
       <h1>Signalbox API</h1>
       <p>
-        The same as a document for tools: <a href="/openapi.json">/openapi.json</a>
+        The same as a document for tools: <a href="/openapi.json">{publicUrl}/openapi.json</a>
       </p>
     </>
   )

@@ -107,17 +107,22 @@ export function failProblem(thrown: unknown, request: Request, response: Respons
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   response.status(problem.status).type('application/problem+json')
-  response.end(JSON.stringify(problemDocument(problem, request, response)))
+  response.end(JSON.stringify(problemDocument(problem, request, response, deps)))
 }
 
 /** Dialects may add members. */
-export function problemDocument(problem: Problem, request: Request, response: Response) {
+export function problemDocument(
+  problem: Problem,
+  request: Request,
+  response: Response,
+  { config }: Pick<IngressDeps, 'config'>,
+) {
   return {
     type: `urn:signalbox:error:${problem.code.toLowerCase().replaceAll('_', '-')}`,
     title: problem.title,
     status: problem.status,
     detail: problem.message,
-    instance: request.originalUrl.split('?', 1)[0] ?? '',
+    instance: config.basePath + (request.originalUrl.split('?', 1)[0] ?? ''),
     code: problem.code,
     message: problem.message,
     requestId: requestIdOf(response),

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Request, type Response, Router } from 'express'
 import type { Problems, Readiness } from '#shared/platform/process/open-platform.ts'
+import { ARRIVED_PATH, arrivedWithBase } from './base-path.ts'
 import type { IngressDeps } from './deps.ts'
 
 /** A process with a longer delay is not ready. */
@@ -12,15 +13,18 @@ const LOOP_WINDOW_MS = 10_000
 
 /**
  * Serves `/livez` (the process runs), `/readyz` (it can serve) and `/readyz/pings` (it can accept pings, which need
- * only the broker). The port is public, so reasons with internal addresses are on the metrics port only.
+ * only the broker). The port is public, so reasons with internal addresses are on the metrics port only. A header of
+ * `/livez` shows the path that arrived, because a proxy may remove the path of PUBLIC_URL.
  */
 export function createHealthRouter({
+  config,
   readiness,
   pingReadiness,
-}: Pick<IngressDeps, 'readiness' | 'pingReadiness'>): Router {
+}: Pick<IngressDeps, 'config' | 'readiness' | 'pingReadiness'>): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.get('/livez', (_request: Request, response: Response) => {
-    response.type('text/plain').end('OK')
+  router.get('/livez', (request: Request, response: Response) => {
+    const arrived = `${arrivedWithBase(request) ? config.basePath : ''}/livez`
+    response.type('text/plain').set(ARRIVED_PATH, arrived).end('OK')
   })
   const report = ({ problems }: Readiness) => {
     return async (_request: Request, response: Response) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
+import { createBaseRemover } from './base-path.ts'
 import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
@@ -40,14 +41,23 @@ export interface HttpListeners {
 /**
  * Opens the HTTP server of a process: `/ping/` uses its own handler, everything else uses Express. Deadlines end slow
  * headers, slow bodies and unread responses. Closing waits for requests in progress, then closes idle connections.
+ * @param options.basePath path of PUBLIC_URL, which requests may have or not
  * @param draining once aborted, every response closes its connection
  */
 export async function openHttpServer(
-  options: { port: number; host: string; deadlines?: Partial<Deadlines>; connections?: ConnectionCap },
+  options: {
+    port: number
+    host: string
+    deadlines?: Partial<Deadlines>
+    connections?: ConnectionCap
+    basePath?: string
+  },
   listeners: HttpListeners,
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
   const { headersMs, requestMs, answerMs } = { ...DEADLINES, ...options.deadlines }
+  const { basePath = '' } = options
+  const removeBase = createBaseRemover(basePath)
   let isClosing = false
   const refused = new WeakSet<Socket>()
   const server = createServer(
@@ -70,6 +80,7 @@ export async function openHttpServer(
       }
       // `Connection: close` makes the client reconnect to another process without an error.
       if (isClosing || draining.aborted) response.shouldKeepAlive = false
+      if (!removeBase(request, response)) return
       const { url = '' } = request
       if (url.startsWith('/ping/') || url.startsWith(PUSH_PREFIX)) listeners.ping(request, response)
       else listeners.app(request, response)
@@ -81,6 +92,7 @@ export async function openHttpServer(
     listeners.plain &&
     startFastConnections({
       handle: listeners.plain,
+      basePath,
       handOver,
       isEnding: () => isClosing || draining.aborted,
       headersMs,

@@ -60,7 +60,7 @@ export async function startIngress(
   announcements.onMissedMessages(() => pingListener.cache.expire())
   const connections = createConnectionCap(config.httpConnectionsPerAddress, deps.trustedProxies)
   const server = await openHttpServer(
-    { port: config.port, host: config.host, connections },
+    { port: config.port, host: config.host, connections, basePath: config.basePath },
     {
       ping: tracedHandler('ping', pingListener.handle, platform.tracer),
       app: tracedHandler('app', createApp(deps), platform.tracer),

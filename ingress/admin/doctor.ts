@@ -16,6 +16,7 @@ import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { archivingFinding, clusterFindings, replicationFinding } from './cluster-findings.ts'
 import { type AdminContext, type Command, type Finding, findingLines, UsageError } from './command.ts'
 import { drill } from './drill.ts'
+import { publicUrlFinding } from './public-url-finding.ts'
 
 /** Oldest tested version. */
 const POSTGRES_VERSION = 150_000
@@ -37,7 +38,7 @@ export const doctorCommand: Command = {
     if (options.url !== undefined && !options.drill) throw new UsageError('--url goes with --drill')
     const base = typeof options.url === 'string' ? options.url.replace(/\/+$/, '') : context.config.publicUrl
     const findings = [
-      ...settings(context),
+      ...(await settings(context)),
       ...(await database(context)),
       ...(await broker(context)),
       ...(await clusterFindings(context)),
@@ -50,16 +51,10 @@ export const doctorCommand: Command = {
 }
 
 /** Finds settings that are valid but probably a mistake. All settings were parsed before. */
-function settings({ config }: AdminContext): Finding[] {
-  const isLocal = /^http:\/\/(localhost|127\.)/.test(config.publicUrl)
+async function settings({ config }: AdminContext): Promise<Finding[]> {
   return [
     { what: 'settings', ok: true, text: 'all can be read' },
-    {
-      what: 'PUBLIC_URL',
-      ok: true,
-      isRisk: isLocal,
-      text: isLocal ? `${config.publicUrl}: links only work on this machine` : config.publicUrl,
-    },
+    await publicUrlFinding(config),
     {
       what: 'SMTP_URL',
       ok: true,

@@ -80,7 +80,7 @@ export function read<const P extends string, Admitted extends object, Query = Re
         checkParams(spec.params, request.params)
         const parsed = query ? parseWith(query, queryRecord(request), 'the query') : ({} as Query)
         const result = await handle({ ...admitted, params: request.params, query: parsed, deps, request })
-        sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result))
+        sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result), deps)
       },
     },
     problemDocuments,
@@ -178,7 +178,7 @@ export function write<const P extends string, Body, By extends Owner = Caller>(s
         const context = { caller, params: request.params, body, deps, request, setHeader }
         const once =
           key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, request.params, json) }
-        sendAnswer(response, await performed(spec, context, once))
+        sendAnswer(response, await performed(spec, context, once), deps)
       },
     },
     problemDocuments,

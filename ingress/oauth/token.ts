@@ -178,7 +178,7 @@ function failToken(error: unknown, request: Request, response: Response, deps: I
   response.status(problem.status).json({
     error: oauthCode,
     error_description: problem.message,
-    ...problemDocument(problem, request, response),
+    ...problemDocument(problem, request, response, deps),
   })
 }
 

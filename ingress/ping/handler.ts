@@ -247,8 +247,13 @@ class Answering {
   }
 
   #isAuthorised({ headers, method = '', url = '' }: PingRequest, auth: PingAuth, body: Buffer | null): boolean {
+    const { authorization } = headers
     const signature = joined(headers['x-ping-signature'])
-    return isAuthorised(auth, { authorization: headers.authorization, signature, method, url, body }, this.#deps.now())
+    const isRight = (signed: string) =>
+      isAuthorised(auth, { authorization, signature, method, url: signed, body }, this.#deps.now())
+    const { basePath } = this.#deps.config
+    // The signature covers the path that the client used. A proxy may have removed its beginning.
+    return isRight(url) || (basePath !== '' && isRight(basePath + url))
   }
 
   /** Cached for connections without forwarding headers. */

@@ -128,11 +128,12 @@ async function receive(
     { id: integrationId, organisationId, env },
     { raw, body, headers },
   )
-  sendAnswer(response, {
+  const sent = {
     status: 200,
     headers: received.isReplay ? { 'Idempotent-Replayed': 'true' } : {},
     body: received.answer,
-  })
+  }
+  sendAnswer(response, sent, deps)
 }
 
 /** A repeated header is ambiguous, so it counts as absent. */

@@ -66,7 +66,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
       const { file, cut: cutId } = choose(query)
       const cut = await chosenCut(deps.db, caller, request.params.poolId, cutId)
       const made = await fileLength(cut, file, { caller, deps, request })
-      if (typeof made !== 'number') sendAnswer(response, made)
+      if (typeof made !== 'number') sendAnswer(response, made, deps)
       else await sendFile(response, deps, { cut, file, length: made })
     },
   })

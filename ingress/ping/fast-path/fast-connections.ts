@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reply } from '../answers.ts'
 import type { PingRequest } from '../handler.ts'
-import { parseFastRequest, type RequestHead } from './fast-request.ts'
+import { type PingAddresses, parseFastRequest, pingAddresses, type RequestHead } from './fast-request.ts'
 
 /** Longer chunks are left to Node's parser. */
 const MAX_BYTES = 4096
@@ -19,6 +19,8 @@ interface Options {
   handOver: (socket: Socket) => void
   /** returns true if responses must close their connection */
   isEnding: () => boolean
+  /** path of PUBLIC_URL, which requests may have or not */
+  basePath: string
   /** timeout of the first request */
   headersMs: number
   keepAliveMs: number
@@ -35,7 +37,7 @@ export interface FastConnections {
  */
 export function startFastConnections(options: Options): FastConnections {
   const open = new Set<FastConnection>()
-  const shared: Shared = { head: null }
+  const shared: Shared = { head: null, addresses: pingAddresses(options.basePath) }
   return {
     serve(socket) {
       const connection = new FastConnection(socket, options, shared, () => open.delete(connection))
@@ -50,6 +52,7 @@ export function startFastConnections(options: Options): FastConnections {
 interface Shared {
   /** head of the newest request of any connection, because similar clients send equal headers */
   head: RequestHead | null
+  addresses: PingAddresses
 }
 
 /** Handles one request at a time; data that arrives meanwhile is read afterwards. */
@@ -141,8 +144,9 @@ class FastConnection implements Reply {
       this.#socket.pause()
       return
     }
+    const { head: newest, addresses } = this.#shared
     const request =
-      chunk.length > MAX_BYTES ? null : parseFastRequest(chunk.toString('latin1'), this.#head ?? this.#shared.head)
+      chunk.length > MAX_BYTES ? null : parseFastRequest(chunk.toString('latin1'), this.#head ?? newest, addresses)
     if (!request) {
       this.#handOver(chunk)
       return

@@ -43,6 +43,21 @@ const HARMLESS = new Set([
   'x-request-id',
 ])
 
+/** Addresses of pings. */
+export interface PingAddresses {
+  pattern: RegExp
+  /** may precede `/ping/`, and is removed; empty at the root of a host */
+  basePath: string
+}
+
+/** Compiles the pattern once, because each request is compared with it. */
+export function pingAddresses(basePath: string): PingAddresses {
+  if (basePath === '') return { pattern: URL_TEXT, basePath }
+  return { pattern: new RegExp(URL_TEXT.source.replace('^', `^(?:${basePath.replaceAll('.', '\\.')})?`)), basePath }
+}
+
+const AT_ROOT = pingAddresses('')
+
 /**
  * Parses a complete HTTP/1.1 ping request without a body whose headers are all harmless and occur once. Other requests
  * are left to Node's parser, so that the two parsers never interpret a request differently.
@@ -50,13 +65,18 @@ const HARMLESS = new Set([
  * @param previous head of an earlier request, reused if the header text is equal
  * @returns null if Node's parser must parse the request
  */
-export function parseFastRequest(text: string, previous: RequestHead | null): FastRequest | null {
+export function parseFastRequest(
+  text: string,
+  previous: RequestHead | null,
+  { pattern, basePath }: PingAddresses = AT_ROOT,
+): FastRequest | null {
   const method = METHODS.find((name) => text.startsWith(name) && text.charCodeAt(name.length) === SPACE)
   const lineEnd = text.indexOf('\r\n')
   const urlEnd = lineEnd - VERSION.length
   if (!method || lineEnd === -1 || !text.startsWith(VERSION, urlEnd)) return null
-  const url = text.slice(method.length + 1, urlEnd)
-  if (!URL_TEXT.test(url)) return null
+  let url = text.slice(method.length + 1, urlEnd)
+  if (!pattern.test(url)) return null
+  if (basePath !== '' && url.startsWith(basePath)) url = url.slice(basePath.length)
   const headText = text.slice(lineEnd)
   const head = previous?.text === headText ? previous : parseHead(headText)
   return head && { method, url, head }

@@ -115,7 +115,7 @@ async function finish(context: Context): Promise<void> {
   // Ends this flow in any case, so that its response cannot be replayed.
   setCookie(response, deps.config, 'sign-in', '', 0)
   if (!flow) throw new ForbiddenError('This sign-in was not begun in this browser, or took too long. Begin again.')
-  const claims = await exchange(context, flow, new URL(request.originalUrl, deps.config.publicUrl))
+  const claims = await exchange(context, flow, new URL(deps.config.publicUrl + request.originalUrl))
   const known = await findUserByIdentity(deps.db, claims.iss, claims.sub)
   if (flow.userId !== null) return await connect(context, flow, claims, known?.id ?? null)
   const userId = known?.id ?? (await joinByInvitation(context, flow, claims))

@@ -13,6 +13,7 @@ import { TimeZones } from '../forms/inputs.tsx'
 import { isSigned, recipientHtml } from '../monitoring/integrations/recipient-page.tsx'
 import { type Context, type FormContext, field } from '../shell/context.ts'
 import { sendErrorPage } from '../shell/error-page.tsx'
+import { asPage } from '../shell/send-html.ts'
 import { setSafetyHeaders } from '../shell/serve.ts'
 
 const REPORTS = [
@@ -122,10 +123,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps): 
         </form>
       </>
     )
-    response
-      .status(200)
-      .type('text/html')
-      .end(`<!doctype html>${recipientHtml(deps, 'Unsubscribe', content)}`)
+    asPage(response.status(200)).end(recipientHtml(deps, 'Unsubscribe', content))
   } catch (error) {
     await sendErrorPage(error, request, response, deps, undefined)
   }

@@ -3,6 +3,27 @@ import { humanDuration } from '../shell/format.ts'
 
 /** Shows days as bars, oldest left. Bad days are taller, so that colour is not the only difference. */
 export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isSlim?: boolean }) {
+  return (
+    <svg
+      class={isSlim ? 'days slim' : 'days'}
+      viewBox={`0 0 ${days.length * 4} 28`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={summaryOf(days)}
+    >
+      {paths(days, isSlim).map(({ look, d }) => d !== '' && <path key={look} class={look} d={d} />)}
+      {!isSlim &&
+        runsOf(days, textOf).map(({ from, length, value }) => (
+          <path key={from} class="day-hover" d={`M${from * 4} 0h${length * 4}v28h-${length * 4}z`}>
+            <title>{`${rangeOf(days, from, length)}: ${value}`}</title>
+          </path>
+        ))}
+    </svg>
+  )
+}
+
+/** Returns the outages, unknown times and maintenance of a bar in one or more sentences. */
+function summaryOf(days: readonly DownDay[]): string {
   const bad = days.filter(({ seconds }) => (seconds ?? 0) > 0).length
   const known = days.filter(({ seconds }) => seconds !== null).length
   const label =
@@ -14,68 +35,62 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
   const unknown = days.filter((day) => day.isUnknown).length
   const planned = days.filter((day) => day.isPlanned).length
   const on = (count: number) => (count === 1 ? '1 day' : `${count} days`)
-  const summary = [
+  return [
     label,
     ...(unknown === 0 ? [] : [`Partly unknown on ${on(unknown)}.`]),
     ...(planned === 0 ? [] : [`Maintenance on ${on(planned)}.`]),
   ].join(' ')
-  return (
-    <svg
-      class={isSlim ? 'days slim' : 'days'}
-      viewBox={`0 0 ${days.length * 4} 28`}
-      preserveAspectRatio="none"
-      role="img"
-    >
-      <title>{summary}</title>
-      {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
-      {isSlim && <SlimHatches days={days} />}
-      {!isSlim && days.map((day, index) => day.isUnknown && <path key={day.date} class="hatch" d={hatchOf(index)} />)}
-      {!isSlim &&
-        days.map(
-          (day, index) =>
-            day.isPlanned && !day.isUnknown && <path key={day.date} class="hatch of-plan" d={hatchOf(index)} />,
-        )}
-      {!isSlim &&
-        days.map(
-          (day, index) => day.isPlanned && <path key={day.date} class="planned" d={`M${index * 4} 26h3v2h-3z`} />,
-        )}
-      {!isSlim &&
-        days.map((day, index) => (
-          <rect key={day.date} class="day-hover" x={index * 4} width="4" y="0" height="28">
-            <title>{titleOf(day)}</title>
-          </rect>
-        ))}
-    </svg>
-  )
 }
 
-/** One path for all days, because a list has many. */
-function SlimHatches({ days }: { days: readonly DownDay[] }) {
-  const unknown = days.map((day, index) => (day.isUnknown ? hatchOf(index) : '')).join('')
-  const planned = days.map((day, index) => (day.isPlanned && !day.isUnknown ? hatchOf(index) : '')).join('')
-  return (
-    <>
-      {unknown !== '' && <path class="hatch" d={unknown} />}
-      {planned !== '' && <path class="hatch of-plan" d={planned} />}
-    </>
-  )
-}
-
-/** One path per look, because a list of fifty checks would have thousands of rectangles. */
-function paths(days: readonly DownDay[]): { look: string; d: string }[] {
+/**
+ * Returns one path per look. The bars of consecutive days are one dashed line, because a page has up to a hundred bars of
+ * ninety days.
+ */
+function paths(days: readonly DownDay[], isSlim: boolean): { look: string; d: string }[] {
   const looks = { good: '', bad: '', none: '' }
-  for (const [index, { seconds }] of days.entries()) {
-    const look = seconds === null ? 'none' : seconds > 0 ? 'bad' : 'good'
-    looks[look] += look === 'bad' ? `M${index * 4} 0h3v28h-3z` : `M${index * 4} 4h3v20h-3z`
+  for (const { from, length, value } of runsOf(days, lookOf)) looks[value] += `M${from * 4} 14h${length * 4 - 1}`
+  const marked = (isMarked: (day: DownDay) => boolean | undefined, draw: (index: number) => string) =>
+    days.map((day, index) => (isMarked(day) ? draw(index) : '')).join('')
+  return [
+    ...Object.entries(looks).map(([look, d]) => ({ look, d })),
+    { look: 'hatch', d: marked((day) => day.isUnknown, hatchOf) },
+    { look: 'hatch of-plan', d: marked((day) => day.isPlanned && !day.isUnknown, hatchOf) },
+    {
+      look: 'planned',
+      d: marked(
+        (day) => day.isPlanned && !isSlim,
+        (index) => `M${index * 4} 26h3v2h-3z`,
+      ),
+    },
+  ]
+}
+
+function lookOf({ seconds }: DownDay): 'good' | 'bad' | 'none' {
+  return seconds === null ? 'none' : seconds > 0 ? 'bad' : 'good'
+}
+
+/** Groups consecutive days with equal values. */
+function runsOf<Value>(days: readonly DownDay[], kindOf: (day: DownDay) => Value) {
+  const runs: { from: number; length: number; value: Value }[] = []
+  for (const [index, day] of days.entries()) {
+    const value = kindOf(day)
+    const last = runs.at(-1)
+    if (last?.value === value) last.length += 1
+    else runs.push({ from: index, length: 1, value })
   }
-  return Object.entries(looks).map(([look, d]) => ({ look, d }))
+  return runs
 }
 
 function hatchOf(index: number): string {
   return [8, 14, 20, 26].map((y) => `M${index * 4} ${y}l3 -6`).join('')
 }
 
-function titleOf({ date, seconds, isPlanned, isUnknown }: DownDay): string {
+function textOf({ seconds, isPlanned, isUnknown }: DownDay): string {
   const text = seconds === null ? 'not known' : seconds > 0 ? `down ${humanDuration(seconds)}` : 'no downtime'
-  return `${date}: ${text}${isUnknown ? ', partly unknown' : ''}${isPlanned ? ', maintenance' : ''}`
+  return `${text}${isUnknown ? ', partly unknown' : ''}${isPlanned ? ', maintenance' : ''}`
+}
+
+function rangeOf(days: readonly DownDay[], from: number, length: number): string {
+  const first = days[from]?.date ?? ''
+  return length === 1 ? first : `${first} to ${days[from + length - 1]?.date}`
 }

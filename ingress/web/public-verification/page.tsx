@@ -4,7 +4,7 @@ import { verificationLines } from '#shared/risk/packs/pdf/proof.ts'
 import { findPdfStatement } from '#shared/risk/packs/pdf/store.ts'
 import { type AnchorView, viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import { TextArea } from '../forms/inputs.tsx'
-import { riskAssets } from '../risk/assets.ts'
+import { verificationModules } from '../risk/assets.ts'
 import { RiskStyle } from '../risk/console.tsx'
 import { CodeBlock } from '../shell/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
@@ -71,7 +71,10 @@ async function showVerification(context: Context): Promise<void> {
           text={verificationLines(config.publicUrl, view ? requested : EXAMPLE.txId, EXAMPLE.packId, log).join('\n')}
         />
       </section>
-      <script type="module" src={riskAssets.verify.path} />
+      {verificationModules.map(({ path }) => (
+        <link rel="modulepreload" href={path} key={path} />
+      ))}
+      <script type="module" src={verificationModules.at(-1)?.path} />
     </>,
   )
 }

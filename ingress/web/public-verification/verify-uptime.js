@@ -1,11 +1,13 @@
-// What was stated of a check day by day, verified in this browser. Part of the module of verify.js, whose functions it
-// uses. The proofs are in the file; only the key of the log is asked for.
+// Verifies the daily statements about a check. The proofs are in the file; only the key of the log is requested.
+
+import { checkSignature } from './verify-log.js'
+import { canonicalize, encoder, fromBase64, fromHex, leafHash, rootOf, sha256, toHex } from './verify-proof.js'
+import { line, report } from './verify-report.js'
 
 const DAY = 86_400
 
 /** Each line about a day that fails names it. @param proof the answer of .../uptime-proof */
-// biome-ignore lint/correctness/noUnusedVariables: verify.js, the part of the module before this one, calls it
-async function verifyUptime({ check, name, from, until, records, statements, proofs }) {
+export async function verifyUptime({ check, name, from, until, records, statements, proofs }) {
   const hashes = await Promise.all(
     records.map(async (record) => toHex(await sha256(encoder.encode(canonicalize(record))))),
   )

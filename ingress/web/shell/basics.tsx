@@ -22,6 +22,14 @@ export function Ago({ at, now }: { at: Micros; now: Micros }) {
   )
 }
 
+/**
+ * Returns attributes by which an element, for example a cell, shows an instant at the end of its text. A `time` in each
+ * of hundreds of cells would be heavier.
+ */
+export function timeOf(kind: 'ago' | 'for', at: Micros) {
+  return { [`data-${kind}`]: '', title: `${toIsoSeconds(at).slice(0, 19).replace('T', ' ')} UTC` }
+}
+
 /** Shows an instant to the second, in UTC; a script applies the time zone of the page. @param isNamed appends UTC */
 export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }) {
   const iso = toIsoSeconds(at)

@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import { Logo } from './icons.tsx'
 import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
+import { asPage, htmlDocument } from './send-html.ts'
 
 /** Describes the problem and offers one next step. The navigation is shown if the user is signed in. */
 export async function sendErrorPage(
@@ -59,7 +60,7 @@ export async function sendErrorPage(
       </body>
     </html>,
   )
-  response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
+  asPage(response.status(problem.status)).end(htmlDocument(html, deps.config))
 }
 
 function Explanation({

@@ -6,10 +6,10 @@ import { Form } from '../forms/form.tsx'
 import { assets, type CompressedText, endCompressed, sendCompressed } from './assets.ts'
 import { Exact } from './basics.tsx'
 import type { Context, Flash } from './context.ts'
-import { fonts } from './icon-rules.ts'
 import type { Area } from './navigation.ts'
 import { Notice } from './notice.tsx'
 import type { PingRefusal } from './refusal.ts'
+import { asPage, htmlDocument } from './send-html.ts'
 import { Brand, onlyProject, Sidebar } from './sidebar.tsx'
 import type { Workspace } from './workspace.ts'
 
@@ -33,26 +33,19 @@ export interface Frame {
 }
 
 export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
-  const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
+  const response = asPage(context.response.status(status))
   endCompressed(context.request, response, renderPage(context, frame, content))
 }
 
 /** Sends a page that was rendered before, the same for all visitors. */
 export function sendRendered({ request, response }: Context, page: CompressedText): void {
-  response.type('text/html').set('Link', FIRST_NEEDED)
-  sendCompressed(request, response, page)
+  sendCompressed(request, asPage(response), page)
 }
 
 export function renderPage(context: Context, frame: Frame, content: ComponentChildren): string {
   const html = render(<Page {...{ context, frame }}>{content}</Page>)
-  return `<!doctype html>${html}`
+  return htmlDocument(html, context.deps.config)
 }
-
-/** Resources that block the first paint: the browser requests them before it has read the page. */
-const FIRST_NEEDED = [
-  `<${assets.style.path}>; rel=preload; as=style`,
-  ...fonts.map(({ path }) => `<${path}>; rel=preload; as=font; type="font/woff2"; crossorigin`),
-].join(', ')
 
 function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {
   const { siteName } = context.deps.config

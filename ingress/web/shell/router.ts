@@ -43,7 +43,7 @@ import { statusPagePages } from '../monitoring/projects/status-page.tsx'
 import { statusPageFormPages } from '../monitoring/projects/status-page-form.tsx'
 import { auditPages } from '../organisations/audit.tsx'
 import { memberPages } from '../organisations/members.ts'
-import { riskAssets } from '../risk/assets.ts'
+import { riskAssets, verificationModules } from '../risk/assets.ts'
 import { riskPages } from '../risk/pages.ts'
 import { createAssetRouter } from './assets.ts'
 import { livePages } from './live.ts'
@@ -98,7 +98,7 @@ export function createWebRouter(deps: IngressDeps): Router {
   }
   if (deps.config.nodeEnv !== 'production') designPages(pages)
   const all = Router({ caseSensitive: true, strict: true })
-  all.use(createAssetRouter(Object.values(riskAssets)))
+  all.use(createAssetRouter([...Object.values(riskAssets), ...verificationModules]))
   all.use(createUnsubscribeRouter(deps))
   all.use(createEndReportsRouter(deps))
   all.use(createIncidentLinkRouter(deps))

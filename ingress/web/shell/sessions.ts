@@ -100,15 +100,19 @@ export function setCookie(
   value: string,
   maxAgeSeconds?: number,
 ): void {
-  const parts = [`${fullName(config, name)}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax']
+  const parts = [`${fullName(config, name)}=${value}`, `Path=${config.basePath}/`, 'HttpOnly', 'SameSite=Lax']
   if (isSecure(config)) parts.push('Secure')
   if (maxAgeSeconds !== undefined) parts.push(`Max-Age=${maxAgeSeconds}`)
   response.append('Set-Cookie', parts.join('; '))
 }
 
-/** The prefix makes browsers refuse the cookie from other hosts, other paths and plain http. */
+/**
+ * The prefix `__Host-` makes browsers refuse the cookie from other hosts, other paths and plain http. A cookie below a path
+ * may only have `__Secure-`.
+ */
 function fullName(config: Config, name: CookieName): string {
-  return isSecure(config) ? `__Host-signalbox-${name}` : `signalbox-${name}`
+  if (!isSecure(config)) return `signalbox-${name}`
+  return `${config.basePath === '' ? '__Host' : '__Secure'}-signalbox-${name}`
 }
 
 function isSecure(config: Config): boolean {

@@ -214,9 +214,11 @@ function addressesToDo({ checks }: Imported, { addresses }: MoveInReport, public
   const names = [...hosts].join(', ')
   if (!first) return [`to move the jobs without changing them, make the name ${names} lead to ${publicUrl}`]
   const prefix = new URL(first.from).pathname.replace(/[^/]*$/, '')
+  // Caddy accepts no path in the address of a server.
+  const { origin, pathname } = new URL(`${publicUrl}/ping`)
   return [
     `change the ping addresses of the jobs, or pass requests to ${names} on with a proxy rule`,
     `nginx: location ${prefix} { proxy_pass ${publicUrl}/ping/; }`,
-    `Caddy: handle_path ${prefix}* { rewrite * /ping{uri} reverse_proxy ${publicUrl} }`,
+    `Caddy: handle_path ${prefix}* { rewrite * ${pathname}{uri} reverse_proxy ${origin} }`,
   ]
 }

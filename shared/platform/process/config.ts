@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { checkValue } from '../../validation.ts'
+import { basePathOf } from './public-url.ts'
 import type { Settings } from './settings.ts'
 import { settings } from './settings.ts'
 import { isLoopback, type SettingInput, unsafeSettings } from './unsafe-settings.ts'
@@ -9,7 +10,12 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : Lowercase<S>
 
 /** The settings under their names in code (`DATABASE_URL` is `databaseUrl`), parsed, with defaults applied. */
-export type Config = { [Name in keyof Settings as CamelCase<Name>]: Settings[Name] } & { publicUrl: string }
+export type Config = { [Name in keyof Settings as CamelCase<Name>]: Settings[Name] } & {
+  /** without a final slash */
+  publicUrl: string
+  /** path of `publicUrl`, for example `/hc`; empty at the root of a host */
+  basePath: string
+}
 
 const EXAMPLE_KEY = 'change-me-change-me-change-me-change-me'
 
@@ -41,9 +47,10 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   if (values.secretKey === EXAMPLE_KEY) given.delete('SECRET_KEY')
   if (typeof values.host === 'string') problems.push(...unsafeSettings(values.host, given))
   if (problems.length > 0) throw new ConfigError(problems)
-  const publicUrl = typeof values.publicUrl === 'string' ? values.publicUrl : `http://localhost:${values.port}`
+  const address = typeof values.publicUrl === 'string' ? values.publicUrl : `http://localhost:${values.port}`
+  const publicUrl = address.replace(/\/+$/, '')
   // Every member was parsed by its own schema just above; TypeScript cannot follow the loop.
-  return { ...values, publicUrl: publicUrl.replace(/\/+$/, '') } as Config
+  return { ...values, publicUrl, basePath: basePathOf(publicUrl) } as Config
 }
 
 function readSetting(env: NodeJS.ProcessEnv, name: string, problems: string[]): string | undefined {

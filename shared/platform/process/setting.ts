@@ -31,9 +31,6 @@ export const url = (protocols: string[]) =>
     },
     `is not a URL with ${protocols.join(' or ')}`,
   )
-export function isRoot(value: string): boolean {
-  return /^[a-z]+:\/\/[^/?#]*\/*$/i.test(value)
-}
 
 /** One URL, or several separated by commas: the nodes of a cluster, with the same users and databases. */
 export const urls = (protocols: string[]) =>

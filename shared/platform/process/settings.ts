@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { poolers } from '../database/server.ts'
+import { asPublicUrl } from './public-url.ts'
 import {
   databaseUrl,
   integer,
-  isRoot,
   list,
   optionalInteger,
   optionalText,
@@ -46,8 +46,8 @@ export const settings = {
   ),
   PORT: setting(port, 'Port of the HTTP server.', { fallback: '8080' }),
   PUBLIC_URL: setting(
-    url(['http:', 'https:']).refine(isRoot, 'has a path: the service works only at the root of a host').optional(),
-    'Address that users reach the service at: scheme, host and port, without a path. Every link is built from it. Default: `http://localhost:PORT`.',
+    asPublicUrl(url(['http:', 'https:'])).optional(),
+    'Address that users reach the service at: scheme, host, port and, if the proxy gives it only a part of the host, a path without a final slash. Every link is built from it. Default: `http://localhost:PORT`.',
   ),
   SECRET_KEY: setting(
     secretKey,

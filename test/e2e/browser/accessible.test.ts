@@ -85,7 +85,7 @@ test.serial('without scripts everything can still be read, and a check be create
   const page = await browser.context.newPage()
   await signIn(account, page)
   await page.goto(account.app.url + paths.checks)
-  t.true(await page.getByRole('link', { name: 'Nightly backup' }).isVisible())
+  t.true(await page.getByRole('link', { name: 'Nightly backup', exact: true }).isVisible())
   await page.getByRole('link', { name: 'Add check' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Scriptless')
   await page.getByRole('button', { name: 'Create check' }).click()

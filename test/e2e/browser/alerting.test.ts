@@ -85,7 +85,7 @@ test.serial('a new user makes a policy, is notified, acknowledges, sees why, and
   await page.getByText('Notified: the conditions of the policy were met.').first().waitFor()
   await page.getByText('Chat: delivered', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Incidents' }).click()
-  await page.getByRole('link', { name: 'db-backup' }).click()
+  await page.getByRole('link', { name: 'db-backup', exact: true }).click()
   await page.locator('.sentence', { hasText: 'Acknowledged via Chat' }).waitFor()
   await page.locator('.timeline', { hasText: /Notified Chat.*delivered/ }).waitFor()
   await page.locator('.timeline', { hasText: /Acknowledged.*via Chat/ }).waitFor()

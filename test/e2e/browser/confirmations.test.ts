@@ -136,8 +136,8 @@ test.serial('without scripts several checks are deleted only after a page has sh
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText('1 check deleted').waitFor()
   await page.waitForLoadState()
-  t.is(await page.getByRole('link', { name: 'Smoke test' }).count(), 0)
-  t.is(await page.getByRole('link', { name: 'Mail queue' }).count(), 1)
+  t.is(await page.getByRole('link', { name: 'Smoke test', exact: true }).count(), 0)
+  t.is(await page.getByRole('link', { name: 'Mail queue', exact: true }).count(), 1)
 })
 
 test.serial(

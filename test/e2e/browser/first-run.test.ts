@@ -80,7 +80,7 @@ test.serial('from the set-up link to the first check, which goes down, notifies 
   await fetch(pingUrl)
   await sink.waitFor((request) => request.path === '/up')
   await page.getByRole('img', { name: 'Up' }).waitFor()
-  await page.getByRole('link', { name: 'Nightly backup' }).click()
+  await page.getByRole('link', { name: 'Nightly backup', exact: true }).click()
   await page.getByText('“down” to').first().waitFor()
   await page.getByText('“up” to').first().waitFor()
   await page.getByText('went down').waitFor()

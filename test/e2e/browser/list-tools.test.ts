@@ -150,11 +150,11 @@ test.serial('a change of several checks is confirmed with their number, and can 
   await page.getByText('4 checks untagged.').waitFor()
   t.is((await tagged()).length, 0)
 
-  await rows(page).first().locator('.row-menu summary').click()
   await rows(page)
     .first()
-    .getByRole('button', { name: /^Pause / })
+    .getByRole('link', { name: /^More of / })
     .click()
+  await page.getByRole('button', { name: /^Pause / }).click()
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
   await page.locator('.toast', { hasText: '1 check resumed.' }).waitFor()
   t.is((await checks().whereILike('name', '%ledger%').where({ status: 'paused' })).length, 0)

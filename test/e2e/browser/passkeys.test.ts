@@ -1,26 +1,9 @@
 import test from 'ava'
-import type { CDPSession, Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { freePort } from '../../support/free-port.ts'
 import { send } from '../../support/send.ts'
+import { addAuthenticator } from './authenticator.ts'
 import { addAccount, password, sharedInstallation, signIn } from './installation.ts'
-
-/** Adds a virtual authenticator that answers at once, with configurable user verification. */
-async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
-  return { cdp, authenticatorId }
-}
 
 test.serial('a passkey signs in without a password, once for each challenge, and is required after one', async (t) => {
   const port = String(await freePort())

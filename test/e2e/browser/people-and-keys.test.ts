@@ -50,7 +50,7 @@ test.serial('an invited viewer signs in, and finds no way to make changes', asyn
   await guest.getByLabel('Password').fill(password)
   await guest.getByRole('button', { name: 'Create the account and join' }).click()
   await guest.getByRole('link', { name: 'My project' }).click()
-  await guest.getByRole('link', { name: 'Job' }).click()
+  await guest.getByRole('link', { name: 'Job', exact: true }).click()
   await guest.getByText('Waiting for its first ping').waitFor()
   for (const name of ['Edit', 'Keys', 'Settings', 'Audit log']) t.is(await guest.getByRole('link', { name }).count(), 0)
   for (const name of ['Pause', 'Delete check']) t.is(await guest.getByRole('button', { name }).count(), 0)

@@ -243,7 +243,7 @@ test.serial('switching an integration in a row leaves the page where it is', asy
   const toggle = page.getByRole('button', { name: /On-call .* for Smoke test/ })
   t.is(await toggle.getAttribute('aria-pressed'), 'false')
   await toggle.click()
-  await page.locator('button[aria-pressed=true][aria-label*="for Smoke test"]').waitFor()
+  await page.locator('button[aria-pressed=true][title*="for Smoke test"]').waitFor()
   t.true((await page.evaluate(() => scrollY)) > 0)
 })
 

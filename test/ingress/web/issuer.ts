@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
+import { send } from '../../support/send.ts'
 
 export interface Issuer extends AsyncDisposable {
   url: string
@@ -9,6 +10,8 @@ export interface Issuer extends AsyncDisposable {
   person: { sub: string; email: string; email_verified: boolean }
   /** sets the only redirect address of its client */
   start(redirectUri: string): void
+  /** signs in on its pages with a separate browser; returns the path that it redirects to */
+  signIn(location: string): Promise<string>
 }
 
 /** Opens a certified OpenID provider that has our application as its client and signs in `person` without a form. */
@@ -23,6 +26,7 @@ export async function openIssuer(): Promise<Issuer> {
     url,
     person: { sub: 'subject-1', email: 'ada@example.com', email_verified: true },
     start,
+    signIn: (location) => throughIssuer(url, location),
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()
@@ -72,4 +76,21 @@ export async function openIssuer(): Promise<Issuer> {
       }
     })
   }
+}
+
+async function throughIssuer(url: string, location: string): Promise<string> {
+  const cookies = new Map<string, string>()
+  let next = location
+  for (let step = 0; step < 10; step++) {
+    const { origin, pathname, search } = new URL(next, url)
+    if (origin !== url) return pathname + search
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await send(url, pathname + search, { headers: { cookie } })
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const [name = '', value = ''] = (line.split(';')[0] ?? '').split(/=(.*)/s)
+      cookies.set(name, value)
+    }
+    next = answer.headers.location ?? ''
+  }
+  throw new Error('the issuer does not redirect back')
 }

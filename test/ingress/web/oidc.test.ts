@@ -1,7 +1,6 @@
 import test from 'ava'
 import { insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { send } from '../../support/send.ts'
 import { type Issuer, openIssuer } from './issuer.ts'
 import { createTeam, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
@@ -30,24 +29,6 @@ test.after.always(async () => {
   await issuer?.[Symbol.asyncDispose]()
 })
 
-/** Signs in on the issuer's pages with a separate browser. @returns the path that the issuer redirects to */
-async function throughIssuer(location: string): Promise<string> {
-  const cookies = new Map<string, string>()
-  let next = location
-  for (let step = 0; step < 10; step++) {
-    const url = new URL(next, issuer.url)
-    if (url.origin !== issuer.url) return url.pathname + url.search
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await send(issuer.url, url.pathname + url.search, { headers: { cookie } })
-    for (const line of answer.headers['set-cookie'] ?? []) {
-      const [name = '', value = ''] = (line.split(';')[0] ?? '').split(/=(.*)/s)
-      cookies.set(name, value)
-    }
-    next = answer.headers.location ?? ''
-  }
-  throw new Error('the issuer does not come to an end')
-}
-
 async function begin(visitor: Visitor, next = ''): Promise<string> {
   const answer = await visitor.post('/sign-in/oidc', { next }, '/sign-in')
   return answer.headers.location ?? ''
@@ -57,7 +38,7 @@ test.serial('B16: an unconnected identity is refused, though its address has an 
   for (const email_verified of [false, true]) {
     issuer.person = { sub: 'stranger', email: 'ada@example.com', email_verified }
     const visitor = createVisitor(app.url)
-    const back = await throughIssuer(await begin(visitor))
+    const back = await issuer.signIn(await begin(visitor))
     t.is((await visitor.get(back)).status, 403)
     t.is((await visitor.get('/account')).status, 303, 'no user is signed in')
   }
@@ -81,11 +62,11 @@ test.serial('a connected identity signs in, by issuer and subject', async (t) =>
   const owner = await signedIn(app, 'ada@example.com')
   const started = await owner.post('/account/oidc', { password }, '/account')
   t.is(
-    (await owner.get(await throughIssuer(started.headers.location ?? ''))).headers.location,
+    (await owner.get(await issuer.signIn(started.headers.location ?? ''))).headers.location,
     '/account?done=identity-connected',
   )
   const visitor = createVisitor(app.url)
-  const finished = await visitor.get(await throughIssuer(await begin(visitor, '/projects')))
+  const finished = await visitor.get(await issuer.signIn(await begin(visitor, '/projects')))
   t.is(finished.headers.location, '/projects')
   t.true((await visitor.get('/account')).text.includes('ada@example.com'))
 })
@@ -95,7 +76,7 @@ test.serial(
   async (t) => {
     issuer.person = { sub: 'subject-1', email: '', email_verified: false }
     const [one, two] = [createVisitor(app.url), createVisitor(app.url)]
-    const back = await throughIssuer(await begin(one))
+    const back = await issuer.signIn(await begin(one))
     t.is((await createVisitor(app.url).get(back)).status, 403, 'another browser')
     await begin(two)
     t.is((await two.get(back)).status, 403, 'another flow')
@@ -130,11 +111,11 @@ test.serial('an invitation is accepted by a verified identity with exactly that 
   ] as const) {
     issuer.person = { sub, email, email_verified }
     const visitor = createVisitor(app.url)
-    t.is((await visitor.get(await throughIssuer(await begin(visitor, path)))).status, 403, sub)
+    t.is((await visitor.get(await issuer.signIn(await begin(visitor, path)))).status, 403, sub)
   }
   issuer.person = { sub: 'new-person', email: 'new@example.com', email_verified: true }
   const visitor = createVisitor(app.url)
-  t.is((await visitor.get(await throughIssuer(await begin(visitor, path)))).headers.location, '/projects')
+  t.is((await visitor.get(await issuer.signIn(await begin(visitor, path)))).headers.location, '/projects')
   t.is((await visitor.get(`/projects/${team.project.uuid}/checks`)).status, 200)
 })
 
@@ -146,7 +127,7 @@ test.serial(
     t.is((await person.post('/account/oidc', { password: 'not this one' }, '/account')).status, 403)
     const connect = async () => {
       const started = await person.post('/account/oidc', { password }, '/account')
-      await person.get(await throughIssuer(started.headers.location ?? ''))
+      await person.get(await issuer.signIn(started.headers.location ?? ''))
       return await app.deps.db('user_identities').where({ subject: 'm10' })
     }
     const [identity] = await connect()

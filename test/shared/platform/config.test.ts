@@ -75,13 +75,35 @@ test('test aids and example secrets do not reach production', (t) => {
   ])
 })
 
-test('refuses a PUBLIC_URL with a path', (t) => {
-  for (const path of ['/hc', '/hc/', '/a/b', '/?x=1', '#top', '//hc'])
-    t.deepEqual(
-      problemsOf({ ...good, PUBLIC_URL: `https://host.example${path}` }),
-      ['PUBLIC_URL has a path: the service works only at the root of a host'],
-      path,
-    )
-  for (const root of ['', '/', ':8443', ':8443//'])
-    t.deepEqual(problemsOf({ ...good, PUBLIC_URL: `https://host.example${root}` }), [], root)
+test('PUBLIC_URL may have a path, which is no route, has no final slash, no query and no fragment', (t) => {
+  const characters = 'has a path that is not made of letters, digits, "-", "_", "." and "~" between single slashes'
+  const route = (name: string) =>
+    `has a path that begins with /${name}, an address of the service itself: use another, for example /signalbox`
+  for (const [rest, problem] of [
+    ['/hc/', 'ends with a slash: remove it'],
+    ['/hc?x=1', 'has a query: remove "?" and the text after it'],
+    ['/?x=1', 'has a query: remove "?" and the text after it'],
+    ['/hc#top', 'has a fragment: remove "#" and the text after it'],
+    ['#top', 'has a fragment: remove "#" and the text after it'],
+    ['//hc', characters],
+    ['/a%20b', characters],
+    ['/hc/../x', characters],
+    ['/h"c', characters],
+    ['/ping', route('ping')],
+    ['/api/hc', route('api')],
+    ['/.well-known', route('.well-known')],
+  ] as const)
+    t.deepEqual(problemsOf({ ...good, PUBLIC_URL: `https://host.example${rest}` }), [`PUBLIC_URL ${problem}`], rest)
+  for (const [rest, basePath] of [
+    ['', ''],
+    ['/', ''],
+    [':8443//', ''],
+    ['/hc', '/hc'],
+    ['/pings', '/pings'],
+    [':8443/Tools/hc-2.0', '/Tools/hc-2.0'],
+  ] as const) {
+    const address = `https://host.example${rest}`
+    t.like(loadConfig({ ...good, PUBLIC_URL: address }), { publicUrl: address.replace(/\/+$/, ''), basePath }, rest)
+  }
+  t.is(loadConfig(good).basePath, '')
 })

@@ -73,7 +73,8 @@ export function uploadRoute<Query>(spec: UploadSpec<Query>): Route {
       requireFile(request, types)
       const query = parseWith(spec.query, queryRecord(request), 'the query')
       const plan = spec.plan(query)
-      sendAnswer(response, await receive(deps, caller, request, { key, path, query: { ...query }, plan }))
+      const answer = await receive(deps, caller, request, { key, path, query: { ...query }, plan })
+      sendAnswer(response, answer, deps)
     },
   })
 }

@@ -22,7 +22,7 @@ export function checkActions(pages: Pages): void {
   pages.post('/checks/:check/resume', (context) => switchState(context, 'resume'))
   pages.post('/checks/:check/mute', mute)
   pages.post('/checks/:check/unmute', unmute)
-  pages.post('/checks/:check/toggle', toggle)
+  pages.post('/checks/toggle', toggle)
   pages.post('/checks/:check/copy', copy)
   pages.post('/checks/:check/transfer', transfer)
   pages.post('/checks/:check/delete', remove)
@@ -96,10 +96,13 @@ function muteSeconds({ form }: FormContext): number {
   return Number(hours || '1') * 3600
 }
 
+/** The list has a button per check and integration, so that the name of a button is the check and its value the other. */
 async function toggle(context: FormContext): Promise<void> {
-  const { check, project, session } = await requireCheckPage(context, 'edit')
-  const integrationUuid = field(context.form, 'integration')
-  if (!isUuid(integrationUuid)) throw new ValidationError('Which integration?')
+  const named = [...context.form].find(([name, value]) => isUuid(name) && isUuid(value))
+  if (!named) throw new ValidationError('Which check and integration?')
+  const [uuid, integrationUuid] = named
+  const requested = { ...context, params: { ...context.params, check: uuid } }
+  const { check, project, session } = await requireCheckPage(requested, 'edit')
   await toggleIntegration(context.deps.db, personOf(context, session), { project, check, integrationUuid })
   goBack(context, `/checks/${check.uuid}`)
 }

@@ -12,7 +12,8 @@ import { AttentionStrip } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { LIST_DAYS, type ListView, loadList, quietOf, rowState, withQuery } from './list-view.ts'
 import { NoChecks } from './no-checks.tsx'
-import { CheckRow, RowForms, type RowProps } from './row.tsx'
+import { CheckRow, type RowProps } from './row.tsx'
+import { RowForms } from './row-forms.tsx'
 import { savedFilterPages } from './saved-filters.tsx'
 import { sendWall, WALL_SIZE } from './wall.tsx'
 
@@ -41,11 +42,11 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
   const { summary, integrations, checks, filter } = view
   const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
+  const pingBase = `${config.publicUrl}/ping`
+  const pingKey = sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey)
   const row = {
     integrations: integrations.filter((integration) => integration.disabledAt === null),
     project,
-    pingBase: `${config.publicUrl}/ping`,
-    pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey),
     mayEdit,
     now: view.now,
   }
@@ -75,7 +76,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
         </p>
       )}
       {summary.total === 0 ? (
-        <NoChecks project={project} integrations={integrations} row={row} />
+        <NoChecks project={project} integrations={integrations} row={{ pingBase, pingKey, mayEdit }} />
       ) : (
         <>
           <div data-region="attention">
@@ -92,7 +93,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
             />
           </div>
           {mayEdit && <BulkBar context={context} projectUuid={project.uuid} />}
-          {mayEdit && <RowForms context={context} />}
+          {mayEdit && <RowForms context={context} pingBase={pingBase} pingKey={pingKey} />}
           <div data-region="checks">
             {checks.length === 0 ? (
               <p class="empty">No check fits these filters.</p>
@@ -168,7 +169,7 @@ function GroupHead({ name, view }: { name: string; view: ListView }) {
   const counted = view.summary.tags.find(({ tag }) => tag === name)
   return (
     <tr class="group" id={`group-${encodeURIComponent(name)}`}>
-      <th scope="rowgroup" colSpan={9}>
+      <th scope="rowgroup" colSpan={8}>
         {name}{' '}
         {counted && (
           <small>
@@ -209,9 +210,6 @@ function Columns({ context }: { context: Context }) {
         </th>
         <th scope="col" class="c-integrations">
           Notified
-        </th>
-        <th scope="col">
-          <span class="hidden">Actions</span>
         </th>
       </tr>
     </thead>

@@ -19,7 +19,13 @@ export function previewPages(pages: Pages): void {
 export function SchedulePreview({ values, now }: { values: Readonly<Record<string, string>>; now: Micros }) {
   const preview = previewSchedule(inputOf(values), now)
   return (
-    <section class="card preview" data-region="preview" aria-label="What this means" aria-live="polite">
+    <section
+      class="card preview"
+      data-region="preview"
+      data-preview="/schedule-preview"
+      aria-label="What this means"
+      aria-live="polite"
+    >
       <h2>What this means</h2>
       {preview.problem !== null ? (
         <p class="field-error">{preview.problem}</p>

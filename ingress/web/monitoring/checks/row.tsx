@@ -7,11 +7,10 @@ import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { Form } from '../../forms/form.tsx'
-import { Ago, Distance, Exact, troubleOf } from '../../shell/basics.tsx'
-import type { Context } from '../../shell/context.ts'
-import { everyText, humanDuration, initialsOf } from '../../shell/format.ts'
-import { Icon, KindIcon, StatusGlyph } from '../../shell/icons.tsx'
+import { Ago, Distance, Exact, timeOf, troubleOf } from '../../shell/basics.tsx'
+import { distanceText, everyText, humanDuration, initialsOf, relativeTime } from '../../shell/format.ts'
+import { iconOfKind } from '../../shell/icon-rules.ts'
+import { Icon, StatusGlyph } from '../../shell/icons.tsx'
 import { checkPath } from '../../shell/workspace.ts'
 import { DayBar } from '../day-bar.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
@@ -20,6 +19,8 @@ import type { Quiet, RowState } from './list-view.ts'
 /** A row shows this many, and the number of the others. The check's page shows all. */
 const SHOWN_INTEGRATIONS = 4
 const SHOWN_TAGS = 2
+/** A longer name may be cut. */
+const SHOWN_LENGTH = 20
 
 export interface RowProps {
   check: ListedCheck
@@ -32,31 +33,8 @@ export interface RowProps {
   days: readonly DownDay[]
   /** integrations that work */
   integrations: readonly StoredIntegration[]
-  pingBase: string
-  /** null when the project has none: then addresses are by uuid */
-  pingKey: string | null
   mayEdit: boolean
   now: Micros
-}
-
-/**
- * Renders the forms that the buttons of all rows share, each with its own address. One form per button made up half of
- * the page. A ping has no fields, because they would be stored as its body.
- */
-export function RowForms({ context }: { context: Context }) {
-  return (
-    <>
-      <Form context={context} id="row-form" action={context.request.originalUrl}>
-        <input type="hidden" name="back" value={context.request.originalUrl} />
-      </Form>
-      <form method="post" id="ping-form" />
-    </>
-  )
-}
-
-/** Connects a button to one of the forms of the list; `message` is shown after success. */
-function rowAction(path: string, message: string, form = 'row-form') {
-  return { type: 'submit', form, formAction: path, 'data-inline': message } as const
 }
 
 /** One check in one line of the list. */
@@ -76,7 +54,6 @@ export function CheckRow(props: RowProps) {
             name="check"
             value={check.uuid}
             form="bulk-form"
-            data-name={nameOf(check)}
             aria-label={`Select ${nameOf(check)}`}
           />
         )}
@@ -84,7 +61,7 @@ export function CheckRow(props: RowProps) {
       </td>
       <td class="c-name">
         <div>
-          <a href={path} title={nameOf(check)}>
+          <a href={path} title={nameOf(check).length > SHOWN_LENGTH ? nameOf(check) : undefined}>
             {nameOf(check)}
           </a>
           <Tags tags={splitTags(check.tags)} />
@@ -94,20 +71,38 @@ export function CheckRow(props: RowProps) {
         <DayBar days={props.days} isSlim />
       </td>
       <td class="c-state">
-        <StateText state={state} status={status} now={now} />
+        <State state={state} now={now} />
         <QuietMark quiet={props.quiet} />
       </td>
-      <td class="c-when">
-        <ScheduleText check={check} />
-      </td>
-      <td class="c-last">{check.lastPing === null ? '–' : <Distance at={check.lastPing} now={now} />}</td>
-      <td class="c-next">
-        {state.due === null ? '–' : state.due < now ? 'overdue' : <Ago at={state.due} now={now} />}
-      </td>
+      <Schedule check={check} />
+      {check.lastPing === null ? (
+        <td class="c-last">–</td>
+      ) : (
+        <td class="c-last" {...timeOf('for', check.lastPing)}>
+          {distanceText(check.lastPing, now)}
+        </td>
+      )}
+      {state.due === null || state.due < now ? (
+        <td class="c-next">{state.due === null ? '–' : 'overdue'}</td>
+      ) : (
+        <td class="c-next" {...timeOf('ago', state.due)}>
+          {relativeTime(state.due, now)}
+        </td>
+      )}
       <td class="c-integrations">
         <Toggles {...props} />
+        {mayEdit && (
+          <a
+            class="row-more"
+            href={path}
+            data-slug={check.slug || undefined}
+            data-muted={props.quiet?.kind === 'muted' || undefined}
+            aria-label={`More of ${nameOf(check)}`}
+          >
+            ⋯
+          </a>
+        )}
       </td>
-      <td class="c-actions">{mayEdit && <Menu {...props} path={path} />}</td>
     </tr>
   )
 }
@@ -126,6 +121,18 @@ function Tags({ tags }: { tags: readonly string[] }) {
           +{more.length}
         </span>
       )}
+    </>
+  )
+}
+
+/** Shows the status in one line of a table, whose row has its colour. */
+function State({ state: { word, since, why, at }, now }: { state: RowState; now: Micros }) {
+  const isTimed = since !== null && since <= now
+  return (
+    <>
+      {isTimed ? <b {...timeOf('for', since)}>{`${word} ${distanceText(since, now)}`}</b> : <b>{word}</b>}
+      {why !== '' && ` · ${why} `}
+      {why !== '' && at !== null && <Ago at={at} now={now} />}
     </>
   )
 }
@@ -189,21 +196,25 @@ export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isN
   )
 }
 
-function ScheduleText({ check }: { check: ListedCheck }) {
+function Schedule({ check }: { check: ListedCheck }) {
   const title = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down`
+  const grace = ` + ${humanDuration(check.graceSeconds)}`
   return (
-    <span title={check.kind === 'simple' ? title : `${check.tz}. ${title}`}>
+    <td class="c-when" title={check.kind === 'simple' ? title : `${check.tz}. ${title}`}>
       {check.kind === 'simple' ? everyText(check.timeoutSeconds).replace('every ', '') : <code>{check.schedule}</code>}
-      <span class="muted"> + {humanDuration(check.graceSeconds)}</span>
-    </span>
+      {grace}
+    </td>
   )
 }
+
+/** Submitting is the default of a button; a list repeats these attributes hundreds of times. */
+const ofRowForm = { form: 'rows' } as const
 
 /**
  * The pressed buttons show the integrations that are notified. A button changes an integration of the check, so it is
  * read-only without the right to edit, and where the policy decides.
  */
-function Toggles({ check, project, integrations, policy, mayEdit }: RowProps) {
+function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
   if (integrations.length === 0) return <span class="muted">–</span>
   const steps = policy?.plan.steps ?? []
   const isOwnUsed = policy === null || steps.some((step) => step.channels === null)
@@ -211,7 +222,7 @@ function Toggles({ check, project, integrations, policy, mayEdit }: RowProps) {
   const shown = integrations.slice(0, SHOWN_INTEGRATIONS)
   const more = integrations.length - shown.length
   return (
-    <div class="toggles">
+    <>
       {shown.map((integration) => {
         const isByPolicy = byPolicy.has(integration.uuid)
         const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(integration.uuid))
@@ -221,70 +232,17 @@ function Toggles({ check, project, integrations, policy, mayEdit }: RowProps) {
         return (
           <button
             key={integration.uuid}
-            {...rowAction(`${checkPath(check, project)}/toggle`, 'Saved')}
-            name="integration"
+            {...ofRowForm}
+            name={check.uuid}
             value={integration.uuid}
-            class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
+            class={`toggle i-${iconOfKind(integration.kind)}${trouble && ' failing'}`}
             aria-pressed={isOn ? 'true' : 'false'}
-            aria-label={`${label} for ${nameOf(check)}`}
-            title={`${label}: ${isOn ? 'on' : 'off'}${reason}`}
+            title={`${label} for ${nameOf(check)}${reason}`}
             disabled={!mayEdit || reason !== ''}
-          >
-            <KindIcon kind={integration.kind} />
-          </button>
+          />
         )
       })}
       {more > 0 && <small>+{more}</small>}
-    </div>
-  )
-}
-
-/** Shows the rarely needed actions of a row. */
-function Menu(props: RowProps & { path: string }) {
-  const { check, status, quiet, pingBase, pingKey, path } = props
-  const name = nameOf(check)
-  const bySlug = pingKey !== null && check.slug !== ''
-  const url = bySlug ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
-  const verb = status === 'paused' ? 'resume' : 'pause'
-  const label = status === 'paused' ? 'Resume' : 'Pause'
-  return (
-    <details class="menu row-menu">
-      <summary aria-label={`More of ${name}`}>
-        <Icon name="more" />
-      </summary>
-      <ul>
-        <li>
-          <button type="button" data-copy={url} aria-label={`Copy ping address of ${name}`} hidden>
-            Copy ping address
-          </button>
-        </li>
-        <li>
-          <button {...rowAction(`/ping/${check.uuid}`, 'Pinged', 'ping-form')} aria-label={`Ping ${name} now`}>
-            Ping now
-          </button>
-        </li>
-        <li>
-          <button {...rowAction(`${path}/${verb}`, `${label}d`)} aria-label={`${label} ${name}`}>
-            {label}
-          </button>
-        </li>
-        <li>
-          {quiet?.kind === 'muted' ? (
-            <button {...rowAction(`${path}/unmute`, 'Unmuted')} aria-label={`Unmute ${name}`}>
-              Unmute
-            </button>
-          ) : (
-            <button {...rowAction(`${path}/mute`, 'Muted for 1 hour')} aria-label={`Mute ${name} for 1 hour`}>
-              Mute for 1 hour
-            </button>
-          )}
-        </li>
-        <li>
-          <a href={`${path}/edit`} aria-label={`Edit ${name}`}>
-            Edit
-          </a>
-        </li>
-      </ul>
-    </details>
+    </>
   )
 }

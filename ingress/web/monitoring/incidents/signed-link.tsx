@@ -18,6 +18,7 @@ import { shortName } from '#shared/monitoring/notifications/text-parts.ts'
 import { hasStepLeft } from '#shared/monitoring/operations/incidents.ts'
 import { actByLink } from '#shared/monitoring/operations/linked-incidents.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { pageWithBase } from '../../../base-path.ts'
 import type { IngressDeps } from '../../../deps.ts'
 import { openBody } from '../../../middleware/body.ts'
 import { parseFormText } from '../../../middleware/form-text.ts'
@@ -57,7 +58,7 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
     const notified = single ? await notifiedOfIncident(deps.db, single.id, MAX_NOTIFIED) : []
     const mayEscalate = single !== null && (await canEscalate(deps, link.projectId, single.id))
     const html = phonePage({ siteName: deps.config.siteName, link, incidents, notified, mayEscalate, now: deps.now() })
-    response.status(200).type('text/html').end(html)
+    response.status(200).type('text/html').end(pageWithBase(deps.config.basePath, html))
   })
   const act = guarded(async (request, response) => {
     const linked = await requireLink(request, deps)

@@ -20,6 +20,7 @@ import { clientAddress } from '../../../middleware/request-safety.ts'
 import { assets } from '../../shell/assets.ts'
 import { sendErrorPage } from '../../shell/error-page.tsx'
 import { Logo } from '../../shell/icons.tsx'
+import { asPage, htmlDocument } from '../../shell/send-html.ts'
 import { setSafetyHeaders } from '../../shell/serve.ts'
 
 type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>
@@ -62,7 +63,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
     // The link was mailed only to this address.
     const address = recipientOf(integration.kind, decryptConfig(integration, deps.secrets)) ?? ''
     const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
-    response.status(200).type('text/html').end(`<!doctype html>${html}`)
+    asPage(response.status(200)).end(html)
   } catch (error) {
     await sendErrorPage(error, request, response, deps, undefined)
   }
@@ -76,7 +77,7 @@ export function isSigned(text: string, signature: string, deps: IngressDeps): bo
 }
 
 export function recipientHtml(deps: IngressDeps, title: string, content: ComponentChildren): string {
-  return render(
+  const html = render(
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -99,6 +100,7 @@ export function recipientHtml(deps: IngressDeps, title: string, content: Compone
       </body>
     </html>,
   )
+  return htmlDocument(html, deps.config)
 }
 
 /** Link by which the recipient of an e-mail integration consents. It becomes invalid when the address changes. */

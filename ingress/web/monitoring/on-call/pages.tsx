@@ -118,7 +118,7 @@ function Overview(props: {
             label={hasFeed ? 'New calendar address' : 'Calendar address'}
             {...(hasFeed && { confirm: 'Create a new calendar address? The present one ends.', yes: 'Create it' })}
           />
-          {hasFeed && <ButtonForm context={context} action={`${base}/feed/revoke`} label="Revoke it" look="quiet" />}
+          {hasFeed && <ButtonForm context={context} action={`${base}/feed/revoke`} label="Revoke it" variant="quiet" />}
         </div>
       </section>
     </>

@@ -84,7 +84,7 @@ async function showSchedule(context: Context): Promise<void> {
           confirm={`Delete the schedule ${schedule.name}? Its overrides and recorded shifts are deleted, too.`}
           yes="Delete schedule"
           label="Delete schedule"
-          look="danger"
+          variant="danger"
         />
       )}
     </>,
@@ -135,7 +135,7 @@ function Overrides(props: { context: Context; workspace: ScheduleWorkspace; fact
                 context={context}
                 action={`${base}/${schedule.uuid}/overrides/${uuid}/delete`}
                 label="Delete"
-                look="quiet"
+                variant="quiet"
                 name={`Delete override ${number}`}
               />
             )}

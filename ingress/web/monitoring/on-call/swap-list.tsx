@@ -42,7 +42,7 @@ export function SwapList({ context, workspace, facts, swaps, now }: Props) {
                 context={context}
                 action={`${base}/${schedule.uuid}/swaps/${swap.uuid}/${what}`}
                 label={label}
-                look={what === 'take' ? undefined : 'quiet'}
+                variant={what === 'take' ? undefined : 'quiet'}
                 name={`${label} swap of ${nameOf(swap.requester)}`}
               />
             ))}

@@ -75,8 +75,9 @@ async function showKeys(context: Context): Promise<void> {
 }
 
 function scrapeConfig(projectUuid: string, key: string, publicUrl: string): string {
-  const { protocol, host } = new URL(publicUrl)
-  return `scrape_configs:\n  - job_name: checks\n    metrics_path: /projects/${projectUuid}/metrics/${key}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
+  const { protocol, host, pathname } = new URL(publicUrl)
+  const path = `${pathname.replace(/\/$/, '')}/projects/${projectUuid}/metrics/${key}`
+  return `scrape_configs:\n  - job_name: checks\n    metrics_path: ${path}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
 }
 
 const KINDS = (['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))

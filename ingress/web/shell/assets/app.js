@@ -76,7 +76,9 @@ function ask(question, form, submitter) {
 /** `{selected}` in a question stands for what is ticked. */
 function filled(question) {
   if (!question.includes('{selected}')) return question
-  const rows = [...document.querySelectorAll('input[name=check]:checked')].map((box) => box.dataset.name)
+  const rows = [...document.querySelectorAll('input[name=check]:checked')].map((box) =>
+    box.ariaLabel.slice('Select '.length),
+  )
   const names = rows.slice(0, 5).join(', ') + (rows.length > 5 ? ` and ${rows.length - 5} more` : '')
   return question.replace('{selected}', `${rows.length} ${rows.length === 1 ? 'check' : 'checks'} (${names})`)
 }
@@ -187,10 +189,12 @@ function relative(then) {
 }
 
 function keepTimes() {
-  for (const time of document.querySelectorAll('time[data-ago], time[data-for]')) {
-    const then = Date.parse(time.dateTime)
-    const text = time.matches('[data-for]') ? distanceOf(then) : relative(then)
-    if (time.textContent !== text) time.textContent = text
+  for (const time of document.querySelectorAll('[data-ago], [data-for]')) {
+    const then = Date.parse(time.dateTime ?? time.title.replace(' ', 'T').replace(' UTC', 'Z'))
+    const before = time.textContent
+    // A status may precede the distance.
+    const text = time.matches('[data-for]') ? before.replace(/\d+ \w+$/, distanceOf(then)) : relative(then)
+    if (before !== text) time.textContent = text
   }
 }
 

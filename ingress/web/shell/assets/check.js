@@ -109,14 +109,15 @@
 
   async function preview() {
     const mine = ++previews
+    const shown = document.querySelector('.preview')
     const data = new FormData(form)
     const query = new URLSearchParams(PREVIEWED.map((name) => [name, String(data.get(name) ?? '')]))
-    const answer = await fetch(`/schedule-preview?${query}`, { credentials: 'same-origin' })
+    const answer = await fetch(`${shown.dataset.preview}?${query}`, { credentials: 'same-origin' })
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     const fresh = page.querySelector('.preview')
     // Answers may come in another order than they were asked for.
-    if (fresh && mine === previews) document.querySelector('.preview').replaceChildren(...fresh.childNodes)
+    if (fresh && mine === previews) shown.replaceChildren(...fresh.childNodes)
   }
 
   if (form) {

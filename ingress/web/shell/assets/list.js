@@ -53,6 +53,48 @@ document.addEventListener('keydown', (event) => {
   }
 })
 
+const menu = document.querySelector('#row-menu')
+
+/** Fills the shared menu with the actions of a row, and shows it at the row. */
+function openMenu(link) {
+  const row = link.closest('tr')
+  const path = link.getAttribute('href')
+  const uuid = path.slice(path.lastIndexOf('/') + 1)
+  const name = row.querySelector('.c-name a').textContent
+  const isPaused = row.matches('.is-paused')
+  const isMuted = 'muted' in link.dataset
+  const hidden = { pause: isPaused, resume: !isPaused, mute: isMuted, unmute: !isMuted }
+  for (const item of menu.children) {
+    const { does } = item.dataset
+    item.setAttribute('aria-label', `${item.textContent} (${name})`)
+    item.hidden = hidden[does] ?? false
+    if (item.matches('a')) item.href = `${path}/${does}`
+    else if (does) item.setAttribute('formaction', `${path}/${does}`)
+  }
+  const [copy, ping] = menu.children
+  copy.base ??= copy.dataset.copy
+  const bySlug = copy.dataset.slugs && link.dataset.slug
+  copy.dataset.copy = bySlug ? copy.dataset.slugs + link.dataset.slug : copy.base + uuid
+  ping.setAttribute('formaction', path.replace(/checks\/(?=[^/]+$)/, 'ping/'))
+  menu.showPopover()
+  const { bottom, top, right } = link.getBoundingClientRect()
+  const { offsetHeight, offsetWidth } = menu
+  const isAbove = bottom + offsetHeight > innerHeight && top > offsetHeight
+  menu.style.top = `${isAbove ? top - offsetHeight : bottom}px`
+  menu.style.left = `${Math.max(0, right - offsetWidth)}px`
+  ;[...menu.children].find((item) => !item.hidden).focus()
+}
+
+// Without this menu a row leads to the page of its check, which has the same actions.
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('.row-more') : null
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !menu?.showPopover) return
+  event.preventDefault()
+  openMenu(link)
+})
+menu?.addEventListener('click', () => menu.hidePopover())
+addEventListener('scroll', () => menu?.matches(':popover-open') && menu.hidePopover(), { capture: true, passive: true })
+
 let typing = 0
 search?.addEventListener('input', () => {
   clearTimeout(typing)

@@ -103,7 +103,7 @@ function tell(text, link) {
 
 async function read() {
   const answer = await fetch(location.href, { credentials: 'same-origin', signal: AbortSignal.timeout(MAX_WAIT_MS) })
-  if (answer.redirected && new URL(answer.url).pathname === '/sign-in') {
+  if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
     misses = MISSES_UNTIL_TOLD
     tell('You are signed out.', answer.url)
     return

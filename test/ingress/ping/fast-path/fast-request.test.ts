@@ -1,5 +1,5 @@
 import test from 'ava'
-import { parseFastRequest } from '../../../../ingress/ping/fast-path/fast-request.ts'
+import { parseFastRequest, pingAddresses } from '../../../../ingress/ping/fast-path/fast-request.ts'
 
 const UUID = '6e1bd1b0-5b1c-4c0e-9d5f-0a3f5a3b7c11'
 const request = (lines: readonly string[], first = `GET /ping/${UUID} HTTP/1.1`) =>
@@ -88,3 +88,12 @@ for (const [what, text] of Object.entries(notFast)) {
     t.is(parseFastRequest(text, null), null)
   })
 }
+
+test('the path of PUBLIC_URL is removed; without it the address is read too, and no other', (t) => {
+  const addresses = pingAddresses('/a.b/hc')
+  const read = (url: string) => parseFastRequest(request(['Host: a'], `GET ${url} HTTP/1.1`), null, addresses)?.url
+  t.is(read(`/a.b/hc/ping/${UUID}/fail`), `/ping/${UUID}/fail`)
+  t.is(read(`/ping/${UUID}`), `/ping/${UUID}`)
+  for (const url of [`/a_b/hc/ping/${UUID}`, `/hc/ping/${UUID}`, `/a.b/hc/a.b/hc/ping/${UUID}`, '/a.b/hc/checks'])
+    t.is(read(url), undefined, url)
+})

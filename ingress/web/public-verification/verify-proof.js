@@ -1,0 +1,76 @@
+// Hashes and proofs of the transparency log, computed in this browser.
+
+export const encoder = new TextEncoder()
+export const TX_ID = /^[0-9a-f]{64}$/
+
+/** RFC 8785. Values come from JSON.parse, so only JSON's own types are met. */
+export function canonicalize(value) {
+  if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalize(value[name])}`)
+  return `{${members.join(',')}}`
+}
+
+export async function sha256(...parts) {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+/**
+ * Whether an object names a member twice: readers differ in which of the two they show, so such a text proves nothing.
+ * @param text valid JSON
+ */
+export function hasTwins(text) {
+  const open = []
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (token.endsWith(':')) {
+      const name = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1))
+      if (open.at(-1).has(name)) return true
+      open.at(-1).add(name)
+    }
+  }
+  return false
+}
+
+export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+export const fromBase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+export const leafHash = (entry) => sha256(Uint8Array.of(0), entry)
+const nodeHash = (left, right) => sha256(Uint8Array.of(1), left, right)
+
+/** RFC 9162 2.1.3.2: the root that a leaf and its audit path lead to; null when the path has the wrong length. */
+export async function rootOf(leaf, index, size, path) {
+  if (!(index >= 0 && index < size)) return null
+  let hash = leaf
+  let node = BigInt(index)
+  let last = BigInt(size) - 1n
+  for (const sibling of path) {
+    if (last === 0n) return null
+    if (node % 2n === 1n || node === last) {
+      hash = await nodeHash(sibling, hash)
+      while (node % 2n === 0n && node !== 0n) {
+        node /= 2n
+        last /= 2n
+      }
+    } else hash = await nodeHash(hash, sibling)
+    node /= 2n
+    last /= 2n
+  }
+  return last === 0n ? hash : null
+}
+
+/** What an object says of its own entry in the log. */
+export function eventOf({ eventType, timestamp, event, occurredAt, packId, generatedAt }) {
+  if (eventType && timestamp) return { eventType, timestamp }
+  if (event && occurredAt) return { eventType: event, timestamp: occurredAt }
+  return packId && generatedAt ? { eventType: 'risk_signals.pack_ready', timestamp: generatedAt } : null
+}
