@@ -161,11 +161,7 @@ export async function requireReadableSchedule(
 }
 
 /** @throws ValidationError for an empty or too long time */
-export function shiftSpan(
-  query: URLSearchParams,
-  now: Micros,
-  maxDays = MAX_SHIFT_DAYS,
-): { from: Micros; until: Micros } {
+function shiftSpan(query: URLSearchParams, now: Micros, maxDays = MAX_SHIFT_DAYS): { from: Micros; until: Micros } {
   const from = instantOf(query, 'from') ?? now
   const until = instantOf(query, 'until') ?? from + DEFAULT_SHIFT_DAYS * DAY
   if (until <= from || until - from > maxDays * DAY)

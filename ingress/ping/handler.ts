@@ -257,9 +257,8 @@ class Answering {
   }
 
   /** Cached for connections without forwarding headers. */
-  #clientOf({ headers, socket }: PingRequest): Client {
+  #clientOf({ headers, headers: { forwarded }, socket }: PingRequest): Client {
     const forwardedFor = joined(headers['x-forwarded-for'])
-    const { forwarded } = headers
     const forwardedProto = joined(headers['x-forwarded-proto'])
     const isDirect = forwardedFor === undefined && forwarded === undefined && forwardedProto === undefined
     const known = isDirect ? this.#directClients.get(socket) : undefined

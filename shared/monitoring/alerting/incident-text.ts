@@ -19,12 +19,12 @@ Actions
 `
 
 /** `2026-11-28 02:12:00 UTC` */
-export function utcText(at: Micros): string {
+function utcText(at: Micros): string {
   return `${toIsoSeconds(at).slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** `2026-11-28 02:12:00 UTC  Down: no ping in time` */
-export function lineOf({ at, text, detail }: TimelineEntry): string {
+function lineOf({ at, text, detail }: TimelineEntry): string {
   const until = typeof detail.until === 'string' ? ` until ${detail.until.slice(0, 19).replace('T', ' ')} UTC` : ''
   return `${utcText(at)}  ${text.replace(/\s+/g, ' ')}${until}`
 }

@@ -94,7 +94,7 @@ export interface Incident {
   previous: string | null
 }
 
-export interface Acknowledgement {
+interface Acknowledgement {
   at: Micros
   by: string
   via: string

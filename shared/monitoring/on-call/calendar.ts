@@ -12,7 +12,7 @@ export interface CalendarEvent {
   changedAt: Micros
 }
 
-export const MAX_EVENTS = 1000
+const MAX_EVENTS = 1000
 
 /** Octets per line, without its end (RFC 5545, 3.1). */
 const MAX_LINE = 75

@@ -37,7 +37,7 @@ export function shifts(facts: OnCallFacts, from: Micros, until: Micros): Shift[]
 }
 
 /** Joins adjoining spans of one person. */
-export function shiftsOf(spans: readonly OnCallSpan[]): Shift[] {
+function shiftsOf(spans: readonly OnCallSpan[]): Shift[] {
   const result: Shift[] = []
   for (const { person, source, from, until } of spans) {
     if (person === null) continue

@@ -129,7 +129,7 @@ function readTimeOfDay(value: JsonValue | undefined, path: string): string {
   return text
 }
 
-export function readWallTime(value: JsonValue | undefined, path: string): string {
+function readWallTime(value: JsonValue | undefined, path: string): string {
   const text = readText(value, path, { max: 40 })
   if (!isWallTime(text)) throw invalid(path, 'must be a local time such as 2026-01-05T09:00')
   return text

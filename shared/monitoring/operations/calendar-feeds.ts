@@ -22,7 +22,7 @@ import { findSchedule, findScheduleById, listAllSchedules, type StoredSchedule }
 import type { Project } from '../projects/store.ts'
 import { loadShifts } from './on-call-reads.ts'
 
-export const MAX_FEEDS = 20
+const MAX_FEEDS = 20
 const DAY: Micros = microsOfSeconds(DAY_SECONDS)
 const DAYS_BACK = 30
 const DAYS_AHEAD = 180

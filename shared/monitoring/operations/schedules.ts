@@ -31,7 +31,7 @@ import { lockProject, type Project } from '../projects/store.ts'
 import { namedIntegrations } from './check-changes.ts'
 import { changeFacts, loadOnCallFacts, recordShifts } from './record-shifts.ts'
 
-export const MAX_SCHEDULES = 50
+const MAX_SCHEDULES = 50
 export const MAX_OVERRIDES = 500
 const NAME_IN_USE = 'name is used by another schedule'
 

@@ -110,10 +110,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     return row !== undefined && String(row.id)
   })
   const base = `/projects/${project.uuid}`
-  const sealed = app.deps.secrets.seal('contact', JSON.stringify({ topic: 'ada', url: 'https://ntfy.example' }))
-  const [contact] = await db('contact_methods')
-    .insert({ user_id: account.userId, kind: 'ntfy', name: 'Phone', sealed_config: sealed, recoveries: true })
-    .returning('id')
+  const contact = await furnishContact(account)
   return {
     checks: `${base}/checks`,
     filtered: `${base}/checks?tag=staging&status=down`,
@@ -159,6 +156,15 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'new contact method': '/account/notifications/new/telegram',
     'contact method': `/account/notifications/${contact.id}`,
   }
+}
+
+async function furnishContact({ app, userId }: Account): Promise<{ id: string }> {
+  const sealed = app.deps.secrets.seal('contact', JSON.stringify({ topic: 'ada', url: 'https://ntfy.example' }))
+  const [contact] = await app.deps
+    .db('contact_methods')
+    .insert({ user_id: userId, kind: 'ntfy', name: 'Phone', sealed_config: sealed, recoveries: true })
+    .returning('id')
+  return contact
 }
 
 /** Adds a schedule with two layers, an override and a coverage gap. */

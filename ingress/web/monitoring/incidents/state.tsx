@@ -8,7 +8,7 @@ const LABELS = { alerting: 'Alerting', acknowledged: 'Acknowledged', resolved: '
 
 type State = Pick<ShownIncident, 'state' | 'suppression' | 'resolution' | 'isSnoozed'>
 
-export function labelOf(incident: State): string {
+function labelOf(incident: State): string {
   const state = listedState(incident)
   if (state === 'acknowledged' && incident.isSnoozed) return 'Snoozed'
   if (state === 'suppressed') {

@@ -50,7 +50,7 @@ function valuesOfLayer(layer: Layer, index: number): Record<string, string> {
 }
 
 /** A weekly rotation at 09:00 from a Monday. @param start date `YYYY-MM-DD` */
-export function newLayer(start: string, people: readonly string[] = []): Layer {
+function newLayer(start: string, people: readonly string[] = []): Layer {
   const rotation = { unit: 'week', every: 1, on: null } as const
   return { name: '', people, start: `${start}T09:00`, end: null, rotation, hours: [] }
 }
