@@ -80,6 +80,16 @@ test('the report starts from a template, takes the timeline and is exported as t
   t.is((await viewer.get(`${path}/markdown`)).status, 200)
 })
 
+test('a responder acts on incidents but does not merge them or write the report', async (t) => {
+  const { team, path, id } = await setUp()
+  const responder = await join(app, team, 'responder')
+  t.is((await responder.post(`${path}/take`, {}, path)).status, 303)
+  t.is((await app.db('incidents').where({ id }).first('assignee')).assignee, emailOf(team, 'responder'))
+  t.regex((await responder.get(path)).text, /name="text"/)
+  for (const action of ['collect', 'unmerge', 'report'])
+    t.is((await responder.post(`${path}/${action}`, {}, path)).status, 403, action)
+})
+
 test('saving the unchanged template stores no report', async (t) => {
   const { owner, path, id } = await setUp()
   const template = /<textarea[^>]*>([^<]*)</.exec((await owner.get(path)).text)?.[1] ?? ''

@@ -32,11 +32,12 @@ interface Props {
   /** address of the signed-in user */
   own: string
   mayEdit: boolean
+  mayRespond: boolean
   now: Micros
 }
 
 export function IncidentPage(props: Props) {
-  const { context, incident, timeline, mayEdit } = props
+  const { context, incident, timeline, mayEdit, mayRespond } = props
   return (
     <>
       <Crumb href={props.listPath} label="Incidents" />
@@ -48,7 +49,7 @@ export function IncidentPage(props: Props) {
         <div>
           <Facts {...props} />
           <Merged context={context} incident={incident} path={timeline.path} view={props.merged} mayEdit={mayEdit} />
-          {mayEdit && <Note context={context} path={timeline.path} />}
+          {mayRespond && <Note context={context} path={timeline.path} />}
           {mayEdit && props.notesPath !== null && <PostUpdate incident={incident} path={props.notesPath} />}
         </div>
       </div>
@@ -57,7 +58,7 @@ export function IncidentPage(props: Props) {
   )
 }
 
-function Head({ context, incident, check, rows, coming, timeline, own, canEscalate, mayEdit, now }: Props) {
+function Head({ context, incident, check, rows, coming, timeline, own, canEscalate, mayRespond, now }: Props) {
   const isOpen = incident.state !== 'resolved'
   const who = byText(incident.ackBy ?? '')
   return (
@@ -76,14 +77,14 @@ function Head({ context, incident, check, rows, coming, timeline, own, canEscala
           </>
         )}
       </p>
-      {mayEdit && isOpen && (
+      {mayRespond && isOpen && (
         <Actions context={context} incident={incident} path={timeline.path} own={own} canEscalate={canEscalate} />
       )}
     </>
   )
 }
 
-function Facts({ context, incident, checkPath, policy, timeline, people, mayEdit }: Props) {
+function Facts({ context, incident, checkPath, policy, timeline, people, mayRespond }: Props) {
   const { severity, assignee, previous } = incident
   return (
     <section class="card" aria-label="Facts">
@@ -93,7 +94,7 @@ function Facts({ context, incident, checkPath, policy, timeline, people, mayEdit
         </Fact>
         <Fact title="Severity">{severity}</Fact>
         <Fact title="Assigned to">
-          {mayEdit ? (
+          {mayRespond ? (
             <Assignee context={context} incident={incident} path={timeline.path} people={people} />
           ) : (
             (assignee ?? <span class="muted">–</span>)

@@ -54,7 +54,7 @@ async function showList(context: Context): Promise<void> {
   )
   const base = `/projects/${project.uuid}`
   const path = `${base}/incidents`
-  const mayEdit = may(project.role, 'edit')
+  const mayRespond = may(project.role, 'respond')
   const noted: PageAction[] = [{ href: `${base}/status-notes`, label: 'Notes on the status page', isSecondary: true }]
   const { tab, ...filters } = query
   const countOf = Object.fromEntries(TABS.map(({ id }, index) => [id, counts[index] ?? 0]))
@@ -65,12 +65,12 @@ async function showList(context: Context): Promise<void> {
       title="Incidents"
       label={`Incidents of ${project.name}`}
       path={path}
-      actions={statusPage && mayEdit ? noted : []}
+      actions={statusPage && may(project.role, 'edit') ? noted : []}
       intro={
         <div class="filters">
           <Tabs path={path} query={query} counts={countOf} />
           <IncidentFilters path={path} query={query} policies={policies} people={people} />
-          {mayEdit && page.length > 0 && (
+          {mayRespond && page.length > 0 && (
             <>
               <RowForm context={context} />
               <BulkBar context={context} path={path} />
@@ -79,7 +79,7 @@ async function showList(context: Context): Promise<void> {
         </div>
       }
       variant="wide-table incidents"
-      columns={incidentColumns({ comingOf, last, mayEdit, now })}
+      columns={incidentColumns({ comingOf, last, mayRespond, now })}
       rows={page}
       empty={listAddress('', filters) === '' ? EMPTY[tab] : 'No incident fits these filters.'}
       filters={{ ...filters, tab: tab === 'open' ? null : tab }}
@@ -113,7 +113,7 @@ async function readRows(db: Knex, projectId: number, filter: IncidentFilter, cur
 
 /** Skips incidents that were resolved meanwhile. */
 async function acknowledgeSelected(context: FormContext): Promise<void> {
-  const { project, session } = await requireProject(context, 'edit')
+  const { project, session } = await requireProject(context, 'respond')
   const { deps, form } = context
   const ids = [...new Set(form.getAll('incident').filter(isUuid))].slice(0, MAX_BULK)
   const note = field(form, 'note').slice(0, 2000)

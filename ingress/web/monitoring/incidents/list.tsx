@@ -135,13 +135,13 @@ export function BulkBar({ context, path }: { context: Context; path: string }) {
 export interface RowContext {
   comingOf: Awaited<ReturnType<typeof loadNextNotificationFacts>>
   last: ReadonlyMap<string, LastNotification>
-  mayEdit: boolean
+  mayRespond: boolean
   now: Micros
 }
 
 const nameOf = ({ name }: ShownIncident) => name || 'A check without a name'
 
-export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): Column<ShownIncident>[] {
+export function incidentColumns({ comingOf, last, mayRespond, now }: RowContext): Column<ShownIncident>[] {
   const selection: Column<ShownIncident> = {
     title: 'Selection',
     isTitleHidden: true,
@@ -164,7 +164,7 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
     cell: (incident) => <RowActions incident={incident} />,
   }
   return [
-    ...(mayEdit ? [selection] : []),
+    ...(mayRespond ? [selection] : []),
     { title: 'State', variant: 'i-state', cell: (incident) => <StatePill incident={incident} /> },
     {
       title: 'Check',
@@ -196,7 +196,7 @@ export function incidentColumns({ comingOf, last, mayEdit, now }: RowContext): C
           <NextNotificationText incident={incident} {...comingOf(incident, null)} now={now} isShort />
         ),
     },
-    ...(mayEdit ? [actions] : []),
+    ...(mayRespond ? [actions] : []),
   ]
 }
 

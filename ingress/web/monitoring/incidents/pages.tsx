@@ -87,8 +87,10 @@ export function incidentPages(pages: Pages): void {
   pages.post('/incidents/:incident/report', saveReport)
   pages.post('/incidents/:incident/collect', collect)
   pages.post('/incidents/:incident/unmerge', (context) =>
-    act(context, ({ session }, own) =>
-      unmergeIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
+    act(
+      context,
+      ({ session }, own) => unmergeIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
+      'edit',
     ),
   )
 }
@@ -104,8 +106,9 @@ function snoozeSeconds({ form }: FormContext): number {
 async function act(
   context: FormContext,
   work: (workspace: IncidentWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
+  right: Right = 'respond',
 ): Promise<void> {
-  const workspace = await requireIncident(context, 'edit')
+  const workspace = await requireIncident(context, right)
   const { incident } = workspace
   try {
     await work(workspace, { project: workspace.project, id: incident.id })
@@ -175,6 +178,7 @@ async function showIncident(context: Context): Promise<void> {
       people={people}
       own={workspace.session.email}
       mayEdit={may(project.role, 'edit')}
+      mayRespond={may(project.role, 'respond')}
       now={context.deps.now()}
     />,
   )
@@ -195,11 +199,15 @@ async function loadMerged(db: Knex, projectId: number, incident: ShownIncident):
 
 /** Merges what the page suggested into the incident. */
 async function collect(context: FormContext): Promise<void> {
-  await act(context, async ({ session }, own) => {
-    const ids = await suggestedMerges(context.deps.db, own.project.id, { id: own.id, limit: MAX_MEMBERS })
-    const input = { project: own.project, ids, into: own.id, via: 'page' } as const
-    await mergeIncidents(context.deps.db, personOf(context, session), input)
-  })
+  await act(
+    context,
+    async ({ session }, own) => {
+      const ids = await suggestedMerges(context.deps.db, own.project.id, { id: own.id, limit: MAX_MEMBERS })
+      const input = { project: own.project, ids, into: own.id, via: 'page' } as const
+      await mergeIncidents(context.deps.db, personOf(context, session), input)
+    },
+    'edit',
+  )
 }
 
 async function sendMarkdown(context: Context): Promise<void> {
@@ -214,12 +222,16 @@ async function sendMarkdown(context: Context): Promise<void> {
 }
 
 async function saveReport(context: FormContext): Promise<void> {
-  await act(context, async ({ session, incident }, own) => {
-    const typed = field(context.form, 'report')
-    const isInserted = context.form.get('do') === 'insert-timeline'
-    const lines = isInserted ? timelineText((await readTimeline(context.deps.db, incident)).entries) : ''
-    const text = withTimeline(typed === REPORT_TEMPLATE.trim() && !isInserted ? '' : typed, lines)
-    const input = { ...own, text: text.slice(0, MAX_REPORT), via: 'page' } as const
-    await reportIncident(context.deps.db, personOf(context, session), input)
-  })
+  await act(
+    context,
+    async ({ session, incident }, own) => {
+      const typed = field(context.form, 'report')
+      const isInserted = context.form.get('do') === 'insert-timeline'
+      const lines = isInserted ? timelineText((await readTimeline(context.deps.db, incident)).entries) : ''
+      const text = withTimeline(typed === REPORT_TEMPLATE.trim() && !isInserted ? '' : typed, lines)
+      const input = { ...own, text: text.slice(0, MAX_REPORT), via: 'page' } as const
+      await reportIncident(context.deps.db, personOf(context, session), input)
+    },
+    'edit',
+  )
 }
