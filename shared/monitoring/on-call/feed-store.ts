@@ -47,6 +47,7 @@ export async function findFeed(db: Knex, projectId: number, uuid: string): Promi
   return row ?? null
 }
 
+/** Replaces the feed of the same person, whose address then ends. */
 export async function insertFeed(
   tx: Knex,
   feed: { digest: Buffer; scheduleId: number | null; userId: number | null; name: string; createdBy: string },
@@ -54,6 +55,8 @@ export async function insertFeed(
   const [row] = await query(
     tx,
     typed`INSERT INTO calendar_feeds AS f (digest, schedule_id, user_id, name, created_by) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (user_id) DO UPDATE
+     SET uuid = excluded.uuid, digest = excluded.digest, created_at = excluded.created_at
      RETURNING ${COLUMNS}`,
     [feed.digest, feed.scheduleId, feed.userId, feed.name, feed.createdBy],
   )

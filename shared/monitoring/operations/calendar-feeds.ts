@@ -63,7 +63,6 @@ export async function createPersonalFeed(
 ): Promise<CreatedFeed> {
   const { organisationId, userId, secrets } = input
   return await transaction(db, async (tx) => {
-    await deleteFeedOfPerson(tx, userId)
     const token = newToken()
     const digest = secrets.digest(digested(token))
     const feed = await insertFeed(tx, { digest, scheduleId: null, userId, name: '', createdBy: '' })
