@@ -134,6 +134,8 @@ function Overrides(props: { context: Context; workspace: ScheduleWorkspace; fact
               <ButtonForm
                 context={context}
                 action={`${base}/${schedule.uuid}/overrides/${uuid}/delete`}
+                confirm={`Delete override ${number}? Its past shifts stay recorded.`}
+                yes="Delete override"
                 label="Delete"
                 variant="quiet"
                 name={`Delete override ${number}`}
