@@ -72,7 +72,7 @@ async function showList(context: Context): Promise<void> {
           <IncidentFilters path={path} query={query} policies={policies} people={people} />
           {mayRespond && page.length > 0 && (
             <>
-              <RowForm context={context} />
+              <RowForm context={context} path={path} />
               <BulkBar context={context} path={path} />
             </>
           )}

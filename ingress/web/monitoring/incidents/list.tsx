@@ -106,9 +106,9 @@ function Choice(props: {
 }
 
 /** One form for the buttons of all rows, each with its own address. */
-export function RowForm({ context }: { context: Context }) {
+export function RowForm({ context, path }: { context: Context; path: string }) {
   return (
-    <Form context={context} id="incident-form" action={context.request.originalUrl}>
+    <Form context={context} id="incident-form" action={`${path}/ack`}>
       <input type="hidden" name="back" value={context.request.originalUrl} />
     </Form>
   )
