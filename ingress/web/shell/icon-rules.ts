@@ -117,7 +117,7 @@ export function iconRules(): string {
   )
   const last = iconNames.length + glyphs.length - 1
   const size = ((last * CELL + 24) / 24) * 100
-  const mask = `.icon,.glyph::before,.toggle::before{mask:url(${nameOf(icons)}) var(--at,0) 0/${size}% 100% no-repeat}`
+  const mask = `.icon,.glyph::before,.toggle::before,.side nav a::before{mask:url(${nameOf(icons)}) var(--at,0) 0/${size}% 100% no-repeat}`
   const selectors = [...iconNames.map((name) => `.i-${name}`), ...glyphs.map(([status]) => `.glyph.${status}`)]
   return [...faces, mask, ...selectors.map((name, index) => `${name}{--at:${(index / last) * 100}%}`)].join('\n')
 }

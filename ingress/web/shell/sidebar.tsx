@@ -1,7 +1,7 @@
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
 import type { Context } from './context.ts'
-import { Icon, Logo } from './icons.tsx'
+import { Logo } from './icons.tsx'
 import { type Area, type NavigationSection, navigation } from './navigation.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -73,8 +73,7 @@ function SectionLinks({ section, area }: { section: NavigationSection; area: Are
     <ul>
       {section.links.map((link) => (
         <li key={link.href}>
-          <a href={link.href} aria-current={link.area === area ? 'page' : undefined}>
-            <Icon name={link.area} />
+          <a class={`i-${link.area}`} href={link.href} aria-current={link.area === area ? 'page' : undefined}>
             {link.label}
             {(link.count ?? 0) > 0 && (
               <span class="count" title={link.counted}>

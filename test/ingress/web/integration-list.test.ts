@@ -110,7 +110,7 @@ test.serial(
     )
     t.regex(
       (await owner.get(`/projects/${team.project.uuid}/checks`)).text,
-      /aria-label="webhook \(Webhook, failing\) for Night job"/,
+      /title="webhook \(failing\) for Night job"/,
     )
     t.true(
       (await owner.get(`/integrations/${integration.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`),

@@ -32,7 +32,7 @@ async function create(url: string): Promise<string> {
 test('the sidebar has the areas of the console on every page, and opens them inside it', async (t) => {
   const links = async (path: string) => {
     const { text } = await owner.get(path)
-    return [...text.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?>/g)]
+    return [...text.matchAll(/<a (?:class="i-[\w-]+" )?href="([^"]+)"(?: aria-current="(\w+)")?>/g)]
       .map(([, href = '', now]) => ({ href, now }))
       .filter(({ href }) => href.includes('/risk/'))
   }

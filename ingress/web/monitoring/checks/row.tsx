@@ -228,7 +228,7 @@ function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
         const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(integration.uuid))
         const reason = isByPolicy || !isOwnUsed ? `, set by the policy ${policy?.name}` : ''
         const trouble = troubleOf(integration)
-        const label = `${integration.name || labelOfKind(integration.kind)} (${labelOfKind(integration.kind)}${trouble && `, ${trouble}`})`
+        const label = `${integration.name || labelOfKind(integration.kind)}${trouble && ` (${trouble})`}`
         return (
           <button
             key={integration.uuid}
