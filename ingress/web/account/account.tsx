@@ -98,7 +98,7 @@ async function show(
           <div class="card-head">
             <h2 id="factors-title">Second factor</h2>
             <a class="button" href="/account/second-factor">
-              Manage
+              Manage <span class="hidden">second factor</span>
             </a>
           </div>
           <p class="muted">{factorsText(factors)}</p>
@@ -107,7 +107,7 @@ async function show(
           <div class="card-head">
             <h2 id="notifications-title">My notifications</h2>
             <a class="button" href="/account/notifications">
-              Manage
+              Manage <span class="hidden">my notifications</span>
             </a>
           </div>
           <p class="muted">Contact methods, notification rules, quiet hours and shift notices.</p>

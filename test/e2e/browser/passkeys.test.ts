@@ -18,7 +18,7 @@ test.serial('a passkey signs in without a password, once for each challenge, and
   const { cdp, authenticatorId } = await addAuthenticator(page)
 
   await page.goto(`${base}/account`)
-  await page.getByRole('link', { name: 'Manage' }).click()
+  await page.getByRole('link', { name: 'Manage second factor' }).click()
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Go on' }).click()
   await page.getByLabel('Name of the new passkey').fill('Laptop')
