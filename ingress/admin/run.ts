@@ -88,7 +88,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Start and check the installation': ['setup-link', 'demo', 'doctor', 'settings', 'openapi'],
   'People and organisations': ['user', 'contact', 'organisation'],
   'Projects and notifications': ['project', 'key', 'integration', 'policy', 'window', 'incident', 'export', 'import'],
-  'On call': ['on-call', 'schedule', 'contact'],
+  'On call': ['on-call', 'schedule'],
   'Move from another monitor': ['import-from'],
   'Back up and restore': ['backup', 'restore'],
   'Queues and outages': ['dead-letters', 'shards', 'broker', 'gaps'],
