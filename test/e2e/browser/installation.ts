@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { insertDemo } from '#shared/monitoring/pages/demo-store.ts'
 import { insertProject, type Project } from '#shared/monitoring/projects/store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { hashPassword } from '#shared/tenancy/accounts/password.ts'
-import { insertSession } from '#shared/tenancy/accounts/session-store.ts'
 import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
+import { SESSION_COOKIE, startSession } from '../../ingress/web/people.ts'
 import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 
@@ -85,15 +84,6 @@ export async function invite(account: Account, email: string): Promise<void> {
   const visitor = await visitorOf(account)
   const { status } = await visitor.post(`${people}/invitations`, { email, role: 'member' }, `${people}/members`)
   if (status !== 303) throw new Error(`the invitation of ${email} was answered with ${status}`)
-}
-
-const SESSION_COOKIE = 'signalbox-session'
-
-async function startSession({ app, userId }: Account): Promise<string> {
-  const token = randomBytes(32).toString('base64url')
-  const digest = app.deps.secrets.digest(`session:${token}`)
-  await insertSession(app.deps.db, { digest, userId, address: '127.0.0.1', agent: 'Chromium' })
-  return token
 }
 
 /** Signs an account in on the sign-in page. */

@@ -5,7 +5,7 @@ import { auditLabels, auditParts, nounsOf } from '../../../ingress/web/organisat
 import { root, sourcesBelow } from '../../support/imports.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { addCheck, createTeam, join as joinTeam, type Team } from './people.ts'
+import { addCheck, createTeam, join as joinTeam, signedIn, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -15,7 +15,8 @@ let owner: Visitor
 test.before(async () => {
   app = await sharedProduct()
   team = await createTeam(app, 'Acme')
-  owner = await joinTeam(app, team, 'owner', 'ada@example.com')
+  await joinTeam(app, team, 'owner', 'ada@example.com')
+  owner = await signedIn(app, 'ada@example.com')
 })
 
 /** The actions that the sources write into the log, as they stand there. */

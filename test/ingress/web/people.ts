@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { insertProject, type Project } from '#shared/monitoring/projects/store.ts'
 import { hashPassword } from '#shared/tenancy/accounts/password.ts'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
+import { insertSession } from '#shared/tenancy/accounts/session-store.ts'
 import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -30,17 +32,30 @@ export function emailOf(team: Team, role: Role): string {
   return `${role}-${team.organisationId}@example.com`
 }
 
-/** Adds a member with a role and signs in. */
+/** Adds a member with a role. The session is stored directly, because sign-ins of an address are limited. */
 export async function join(app: HttpProduct, team: Team, role: Role, email = emailOf(team, role)): Promise<Visitor> {
   const { db } = app.deps
   hashed ??= hashPassword(password)
   const passwordHash = await hashed
-  await db.transaction(async (tx) => {
+  const userId = await db.transaction(async (tx) => {
     const user = await insertUser(tx, { email, name: '', passwordHash })
     if (!user) throw new Error(`${email} exists`)
     await insertMembership(tx, { organisationId: team.organisationId, userId: user.id, role })
+    return user.id
   })
-  return await signedIn(app, email)
+  const visitor = createVisitor(app.url)
+  visitor.cookies.set(SESSION_COOKIE, await startSession({ app, userId }))
+  return visitor
+}
+
+export const SESSION_COOKIE = 'signalbox-session'
+
+/** Stores a session. @returns the value of its cookie */
+export async function startSession({ app, userId }: { app: HttpProduct; userId: number }): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const digest = app.deps.secrets.digest(`session:${token}`)
+  await insertSession(app.deps.db, { digest, userId, address: '127.0.0.1', agent: 'test' })
+  return token
 }
 
 export async function signedIn(app: HttpProduct, email: string): Promise<Visitor> {

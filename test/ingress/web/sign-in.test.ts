@@ -205,7 +205,8 @@ test('B24 M8 sign-ins from the addresses of one IPv6 network count together', as
 
 test('L7: signing in, failing to and signing out are in the audit log of the organisation', async (t) => {
   const audited = await createTeam(app, 'Audited')
-  const person = await join(app, audited, 'owner', 'audited@example.com')
+  await join(app, audited, 'owner', 'audited@example.com')
+  const person = await signedIn(app, 'audited@example.com')
   await createVisitor(app.url).post('/sign-in', { email: 'audited@example.com', password: 'not this one' })
   await person.post('/sign-out', {}, '/account')
   const actions = await eventually('the entries', async () => {
