@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
@@ -6,7 +6,7 @@ import { root } from '../support/imports.ts'
 
 /**
  * Unpacks the release before this one into a temporary folder, with the packages of this one: the newest tag, or without
- * tags the commit before the newest migration.
+ * tags the newest commit that has the same schema, or the commit before a new migration.
  * @returns null where the history is not there, as in a shallow copy
  */
 export async function previousRelease(): Promise<({ folder: string } & AsyncDisposable) | null> {
@@ -29,12 +29,11 @@ export async function previousRelease(): Promise<({ folder: string } & AsyncDisp
 const tagged = () => git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD')
 
 async function beforeNewestMigration(): Promise<string | null> {
-  const newest = await git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'migrations')
+  const newest = await git('log', '-1', '--format=%H', '--', 'migrations')
   if (newest === null) return null
-  const [first = ''] = readdirSync(join(root, 'migrations')).toSorted()
-  const before = await git('rev-parse', '--verify', '--quiet', `${newest}^:migrations/${first}`)
-  // Builds before the first migration have another schema.
-  return before === null ? newest : await git('rev-parse', '--verify', '--quiet', `${newest}^`)
+  // Before the first release a migration may be edited. Only builds that have the edit share the schema with this one.
+  const edited = await git('diff', '--name-only', '--diff-filter=a', `${newest}^`, newest, '--', 'migrations')
+  return edited === null ? await git('rev-parse', '--verify', '--quiet', `${newest}^`) : newest
 }
 
 async function git(...args: string[]): Promise<string | null> {
