@@ -32,7 +32,13 @@ test.before(async () => {
   proxy = resources.use(await openPrefixProxy(P))
   issuer = resources.use(await openIssuer())
   const oidc = { OIDC_ISSUER: issuer.url, OIDC_CLIENT_ID: 'signalbox', OIDC_CLIENT_SECRET: 'a secret of the client' }
-  app = resources.use(await openProduct({ listener: 'http', env: { PUBLIC_URL: proxy.url, ...oidc } }))
+  app = resources.use(
+    await openProduct({
+      listener: 'http',
+      workers: ['ping-evaluator', 'sweeper', 'notifier'],
+      env: { PUBLIC_URL: proxy.url, ...oidc },
+    }),
+  )
   proxy.target = app.port
   issuer.start(`${proxy.url}/sign-in/oidc/callback`)
   account = await addAccount(app)

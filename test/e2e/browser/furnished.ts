@@ -105,10 +105,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'the pings to be applied',
     async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 11,
   )
-  const incident = await eventually('the incident of the failed check', async () => {
-    const row = await db('incidents').where({ project_id: project.id }).first('id')
-    return row !== undefined && String(row.id)
-  })
+  const incident = await firstIncident(account)
   const base = `/projects/${project.uuid}`
   const contact = await furnishContact(account)
   return {
@@ -156,6 +153,13 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
     'new contact method': '/account/notifications/new/telegram',
     'contact method': `/account/notifications/${contact.id}`,
   }
+}
+
+async function firstIncident({ app, project }: Account): Promise<string> {
+  return await eventually('the incident of the failed check', async () => {
+    const row = await app.deps.db('incidents').where({ project_id: project.id }).first('id')
+    return row !== undefined && String(row.id)
+  })
 }
 
 async function furnishContact({ app, userId }: Account): Promise<{ id: string }> {

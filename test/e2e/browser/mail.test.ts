@@ -67,7 +67,7 @@ test.serial(
     await page.getByRole('link', { name: 'Connect an integration' }).click()
     await page.getByRole('link', { name: 'E-mail' }).click()
     await page.getByLabel('Name', { exact: true }).fill('On-call')
-    await page.getByLabel('Recipient').fill('oncall@example.com')
+    await page.getByLabel('E-mail address').fill('oncall@example.com')
     await page.getByRole('button', { name: 'Create integration' }).click()
     await page.getByText('Waiting for its recipient').waitFor()
     const integration = page.url()

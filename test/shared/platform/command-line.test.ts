@@ -10,7 +10,7 @@ for (const [file, args, expected] of [
     ['nosuch'],
     /no suite nosuch; there are pings, storage, deliveries, pages, paint, tenants, packs, families, imports, log, sweep, alerts, alerting, traces, footprint, memory/,
   ],
-  ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, down, status/],
+  ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, demo, try, down, status/],
   ['stack/main.ts', ['up', '--fast'], /'--fast'/],
   ['workers/main.ts', ['nosuch'], /no worker nosuch; there are .*ping-evaluator/],
   ['shared/transparency/anchoring/verify-cli.ts', ['--fast'], /'--fast'; the options are --proof, --key/],

@@ -70,7 +70,7 @@ test('fills the placeholders of incidents only under a policy', (t) => {
   const group = { count: 2, members: [{ name: 'a' }] }
   t.is(
     fillTemplate(template, { ...values, alert, group }, 'body'),
-    'https://example.org/incidents/the-incident the-incident https://example.org/i/x warning 2 3 2 [{"name":"a"}]',
+    'https://example.org/incidents/the-incident the-incident https://example.org/a/x warning 2 3 2 [{"name":"a"}]',
   )
   t.is(
     fillTemplate('/?u=$INCIDENT_URL', { ...values, alert }, 'url'),
