@@ -1,3 +1,4 @@
+import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-store.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -71,7 +72,7 @@ export async function surroundings(
 
 /** Finds only projects of this user. */
 async function projectOf({ params, deps }: Context, { projects }: Workspace) {
-  const { project, check, integration } = params
+  const { project, check, integration, incident } = params
   if (check && isUuid(check)) {
     const found = await findCheck(deps.db, check)
     return projects.find(({ id }) => id === found?.projectId)
@@ -79,6 +80,9 @@ async function projectOf({ params, deps }: Context, { projects }: Workspace) {
   if (integration && isUuid(integration)) {
     const found = await findIntegrationByUuid(deps.db, integration)
     return projects.find(({ id }) => id === found?.projectId)
+  }
+  for (const one of incident && isUuid(incident) ? projects : []) {
+    if (await findIncident(deps.db, one.id, incident ?? '')) return one
   }
   return projects.find(({ uuid }) => uuid === project)
 }

@@ -87,7 +87,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   })
   const queue = await post('checks/', { name: 'Mail queue', tags: 'prod', timeout: 300, grace: 60, channels: mail.id })
   const smoke = await post('checks/', { name: 'Smoke test', tags: 'staging', timeout: 900 })
-  await post('checks/', { name: '', tags: 'staging', timeout: 900 })
+  const noName = await post('checks/', { name: '', tags: 'staging', timeout: 900 })
   const { policy, window } = await furnishAlerting(post, mail.id, chat.id)
   const schedule = await furnishOnCall(account, post)
   const ping = async (url: string, body?: string) => {
@@ -100,10 +100,11 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   }
   await ping(queue.ping_url)
   await ping(`${queue.ping_url}/start`)
+  await ping(`${noName.ping_url}/fail`)
   await ping(`${smoke.ping_url}/fail`, '<script>alert(1)</script>')
   await eventually(
     'the pings to be applied',
-    async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 11,
+    async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 12,
   )
   const incident = await firstIncident(account)
   const base = `/projects/${project.uuid}`
@@ -156,9 +157,9 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
 }
 
 async function firstIncident({ app, project }: Account): Promise<string> {
-  return await eventually('the incident of the failed check', async () => {
-    const row = await app.deps.db('incidents').where({ project_id: project.id }).first('id')
-    return row !== undefined && String(row.id)
+  return await eventually('the incidents of the failed checks', async () => {
+    const rows = await app.deps.db('incidents').where({ project_id: project.id }).orderBy('n')
+    return rows.length >= 2 && String(rows[0].id)
   })
 }
 
