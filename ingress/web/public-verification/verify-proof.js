@@ -24,7 +24,7 @@ export async function sha256(...parts) {
 }
 
 /**
- * Whether an object names a member twice: readers differ in which of the two they show, so such a text proves nothing.
+ * Returns true if an object has a member twice. Parsers differ in which of the two they use, so the text proves nothing.
  * @param text valid JSON
  */
 export function hasTwins(text) {
@@ -68,7 +68,7 @@ export async function rootOf(leaf, index, size, path) {
   return last === 0n ? hash : null
 }
 
-/** What an object says of its own entry in the log. */
+/** Returns event type and time of an object's log entry, from its members; null if it has none. */
 export function eventOf({ eventType, timestamp, event, occurredAt, packId, generatedAt }) {
   if (eventType && timestamp) return { eventType, timestamp }
   if (event && occurredAt) return { eventType: event, timestamp: occurredAt }
