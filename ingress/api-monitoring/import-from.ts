@@ -1,3 +1,4 @@
+import type { Request } from 'express'
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
@@ -26,17 +27,25 @@ const report = {
   create: z.array(z.object({ ...named, paused: z.boolean() })),
   update: z.array(z.object({ ...named, changes })),
   unchanged: z.int(),
-  kept: z.array(z.object({ ...named, changes })).describe('Changed here since the last import.'),
+  kept: z
+    .array(z.object({ ...named, changes }))
+    .describe('Changed only here since the last import; these settings stay.'),
   conflicts: z.array(z.object({ ...named, reason: z.string(), changes: changes.optional() })),
   gone: z.array(z.object(named)).describe('Not in the source any more; they stay.'),
   integrations: z.array(z.object({ ...named, kind: z.string() })).describe('Created without settings.'),
-  configured: z.array(z.object({ ...named, kind: z.string() })).describe('Created with the settings of the source.'),
+  configured: z
+    .array(z.object({ ...named, kind: z.string() }))
+    .describe('Created or updated with the settings of the source.'),
   notTaken: z.array(z.object({ subject: z.string(), reason: z.string() })),
   toDo: z.array(z.string()),
   addresses: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),
 }
 const plan = z
-  .object({ plan: z.uuid(), digest: z.string().describe('Identifies this plan.'), ...report })
+  .object({
+    plan: z.uuid(),
+    digest: z.string().describe('Hash of the planned changes, for `digest` of the request that applies them.'),
+    ...report,
+  })
   .meta({ id: 'MoveInPlan' })
 const result = z.object(report).meta({ id: 'MoveInReport' })
 
@@ -49,30 +58,33 @@ const source = z
   .partial()
   .meta({ id: 'MoveInSource' })
 
+const overwrite = z.string().optional().describe('`1`: take the source where both sides changed a setting.')
+const isOverwriting = (request: Request) => queryOf(request).get('overwrite') === '1'
+
 const common = { tags: ['Configuration'], errors: [400, 404, 413] } as const
 
 /** @throws ValidationError, UnavailableError */
 type ReadSource = (body: JsonObject, deps: IngressDeps) => Promise<Imported>
 
-const READERS: Readonly<Record<string, { operationId: string; title: string; read: ReadSource }>> = {
+const SOURCES: Readonly<Record<string, { operationId: string; title: string; read: ReadSource }>> = {
   healthchecks: {
     operationId: 'planImportFromHealthchecks',
     title: 'Healthchecks',
     async read(body, deps) {
       await using http = importClient(deps.config)
-      const from = { url: textIn(body, 'url'), apiKey: textIn(body, 'api_key') }
+      const from = { url: requireText(body, 'url'), apiKey: requireText(body, 'api_key') }
       return fromHealthchecks(await readHealthchecks(http, from))
     },
   },
   cronitor: {
     operationId: 'planImportFromCronitor',
     title: 'a Cronitor export',
-    read: async (body) => fromCronitor(textIn(body, 'text')),
+    read: async (body) => fromCronitor(requireText(body, 'text')),
   },
   'uptime-kuma': {
     operationId: 'planImportFromUptimeKuma',
     title: 'a backup of Uptime Kuma 1.x',
-    read: async (body) => fromUptimeKuma(readKumaBackup(Buffer.from(textIn(body, 'text')))),
+    read: async (body) => fromUptimeKuma(readKumaBackup(Buffer.from(requireText(body, 'text')))),
   },
 }
 
@@ -82,30 +94,34 @@ export const importFromRoutes: readonly Route[] = [
     ...common,
     path: '/api/v3/import-from/start',
     operationId: 'startWatching',
-    summary: 'Expect the first pings of imported checks from now on',
+    summary: 'Start the deadlines of imported checks without a ping',
     description: 'A check that no ping reaches goes down after its period and grace time.',
     params: {},
     responses: {
-      200: { description: 'The number of checks.', content: json(z.object({ watched: z.int() })) },
+      200: {
+        description: 'The number of checks whose deadline was started.',
+        content: json(z.object({ watched: z.int() })),
+      },
     },
     async handle({ key, actor, deps }) {
       return { watched: await startWatching(deps.db, actor, key.project, deps) }
     },
   }),
-  ...Object.entries(READERS).map(([name, { operationId, title, read }]) => planRoute(name, operationId, title, read)),
+  ...Object.entries(SOURCES).map(([name, { operationId, title, read }]) => planRoute(name, operationId, title, read)),
   write({
     ...common,
     path: '/api/v3/import-from/{plan}/apply',
     operationId: 'applyImportFrom',
     summary: 'Apply a plan',
-    description: '`applied` is false, and nothing is changed, if there are conflicts or the plan is another one now.',
+    description:
+      'Nothing is changed and `applied` is false if there are conflicts (unless `skip_conflicts=1`), or if the changes are no longer those of `digest`.',
     params: {
       plan: { pattern: UUID_PATTERN, description: 'Id of the plan.', example: '5f3a2b6e-0d5c-4a55-9a5e-6a0a3f1c9b27' },
     },
     query: z.object({
       digest: z.string().optional().describe('Apply only the plan with this digest.'),
       skip_conflicts: z.string().optional().describe('`1`: leave checks in conflict unchanged.'),
-      overwrite: z.string().optional().describe('`1`: take the source where both changed a setting.'),
+      overwrite,
     }),
     responses: {
       200: { description: 'The result.', content: json(result) },
@@ -118,7 +134,7 @@ export const importFromRoutes: readonly Route[] = [
       const options = {
         apply: true,
         skipConflicts: query.get('skip_conflicts') === '1',
-        overwrite: query.get('overwrite') === '1',
+        overwrite: isOverwriting(request),
         ...(digest !== null && { confirmed: digest }),
       }
       const input = { project, imported, options }
@@ -136,21 +152,23 @@ function planRoute(name: string, operationId: string, title: string, readSource:
     path: `/api/v3/import-from/${name}`,
     operationId,
     summary: `Plan the import of checks from ${title}`,
-    description: 'Changes nothing. The plan is kept for an hour.',
+    description: 'Changes nothing. The plan is kept for an hour. Its `digest` depends on `overwrite`.',
     params: {},
     body: { required: true, content: json(source) },
+    query: z.object({ overwrite }),
     responses: { 200: { description: 'The plan.', content: json(plan) } },
-    async handle({ key: { project }, actor, body, deps }) {
+    async handle({ key: { project }, actor, body, request, deps }) {
       return await deps.importSlots.run(`${project.id}`, async () => {
         const imported = await readSource(body, deps)
-        const planned = await moveIn(deps.db, actor, { project, imported, options: { apply: false } }, deps)
+        const options = { apply: false, overwrite: isOverwriting(request) }
+        const planned = await moveIn(deps.db, actor, { project, imported, options }, deps)
         return { plan: await keepPlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
       })
     },
   })
 }
 
-function textIn(body: JsonObject, member: string): string {
+function requireText(body: JsonObject, member: string): string {
   const value = body[member]
   if (typeof value !== 'string') throw new ValidationError(`${member} must be a string`)
   return value

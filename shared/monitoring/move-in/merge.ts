@@ -21,7 +21,7 @@ const SCHEDULE = ['timeout', 'schedule', 'tz']
 /**
  * Compares three versions of a check member by member. Only members of the source are compared.
  * @param base the source at the last import; null if the check was never imported
- * @param overwrite takes the source where both differ
+ * @param overwrite takes the source where both sides changed a setting, instead of a conflict
  */
 export function mergeSettings(
   { base, theirs, ours }: { base: Documented | null; theirs: Documented; ours: Documented },
@@ -35,8 +35,8 @@ export function mergeSettings(
     const before = base && valueIn(base, names)
     const isChangedHere = base === null || !isDeepStrictEqual(before, from)
     const isChangedThere = base === null || !isDeepStrictEqual(before, to)
-    if (isChangedHere && isChangedThere && !overwrite) merged.conflicts[name] = { from, to }
-    else if (isChangedHere && !overwrite) merged.kept[name] = { from, to }
+    if (isChangedHere && !isChangedThere) merged.kept[name] = { from, to }
+    else if (isChangedHere && !overwrite) merged.conflicts[name] = { from, to }
     else {
       merged.changes[name] = { from, to }
       for (const member of names) if (theirs[member] !== undefined) merged.wanted[member] = theirs[member]

@@ -159,6 +159,7 @@ test.serial('a second import merges, and reports settings that changed on both s
   t.like(await settings(gone), { name: gone.name })
   t.like(await move(made.projectId, '--apply', '--overwrite'), { exit: 0, applied: true })
   t.like(await settings(both), { grace: 240 })
+  t.like(await settings(here), { name: 'Renamed here' }, 'a setting that only this service changed stays')
 })
 
 test.serial('the uuid of a deleted check returns only to its organisation', async (t) => {

@@ -20,7 +20,7 @@ const post = async (key: string, path: string, body: object = {}) => {
 
 test('checks of another monitor are planned, imported and watched by API', async (t) => {
   await using source = await openHttpSink()
-  const check = { uuid: randomUUID(), name: 'Nightly', timeout: 3600, grace: 60, status: 'up' }
+  const check = { uuid: randomUUID(), name: 'Nightly', desc: '', timeout: 3600, grace: 60, status: 'up' }
   source.respond = ({ path }) => ({
     body: JSON.stringify(path.endsWith('/checks/') ? { checks: [check] } : { channels: [], badges: {} }),
   })
@@ -36,6 +36,17 @@ test('checks of another monitor are planned, imported and watched by API', async
   t.like(await post(rwKey, `/import-from/${plan}/apply?digest=another`), { status: 200, body: { applied: false } })
   t.like(await post(rwKey, `/import-from/${plan}/apply?digest=${digest}`), { status: 200, body: { applied: true } })
   t.is((await post(rwKey, `/import-from/${plan}/apply`)).status, 404, 'a plan is applied once')
+  const [hereOnly, inBoth] = [{ desc: 'changed here' }, { timeout: 7200 }]
+  t.is((await post(rwKey, `/checks/${check.uuid}`, { ...hereOnly, ...inBoth })).status, 200)
+  check.timeout = 1800
+  t.like(await post(rwKey, '/import-from/healthchecks', from), { body: { conflicts: [{ id: check.uuid }] } })
+  const overwriting = await post(rwKey, '/import-from/healthchecks?overwrite=1', from)
+  t.like(overwriting.body, {
+    conflicts: [],
+    update: [{ id: check.uuid, changes: { schedule: { from: '7200', to: '1800' } } }],
+  })
+  const confirmed = `/import-from/${overwriting.body.plan}/apply?overwrite=1&digest=${overwriting.body.digest}`
+  t.like(await post(rwKey, confirmed), { body: { applied: true, kept: [{ id: check.uuid }] } })
   t.deepEqual((await post(rwKey, '/import-from/start')).body, { watched: 1 })
   t.deepEqual((await post(rwKey, '/import-from/start')).body, { watched: 0 })
 })
