@@ -30,7 +30,10 @@ export async function retryDelivery(
   const { endpointId } = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
   const endpoint = await lockEndpointOf(tx, scope, endpointId)
   const delivery = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
-  if (!isRetryable(delivery)) throw new ConflictError(`the delivery is ${delivery.state}`)
+  if (!isRetryable(delivery)) {
+    const message = `the delivery is ${delivery.state}`
+    throw new ConflictError(message, [{ path: 'deliveryId', code: delivery.state, message }])
+  }
   requireActive(endpoint)
   await restartDelivery(tx, enqueue, delivery)
   await note(tx, actor, scope.organisationId, 'webhook.resent', `${delivery.eventType} ${deliveryId}`)

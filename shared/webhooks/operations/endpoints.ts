@@ -41,7 +41,8 @@ export async function registerEndpoint(
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   await lockOrganisation(tx, input.organisationId)
   if ((await countEndpoints(tx, input)) >= MAX_ENDPOINTS) {
-    throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
+    const message = `an organisation has at most ${MAX_ENDPOINTS} endpoints`
+    throw new ConflictError(message, [{ path: 'url', code: 'TOO_MANY', message }])
   }
   const secret = formatSecret(randomBytes(SECRET_BYTES))
   const endpoint = await insertEndpoint(tx, {

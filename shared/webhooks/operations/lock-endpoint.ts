@@ -15,6 +15,9 @@ export async function lockEndpointOf(tx: Knex, scope: EndpointScope, id: string)
 
 export function requireActive(endpoint: Endpoint): Endpoint {
   const { state } = endpoint
-  if (state !== 'ACTIVE') throw new ConflictError(`the endpoint is ${state}: enable it first`)
+  if (state !== 'ACTIVE') {
+    const message = `the endpoint is ${state}: enable it first`
+    throw new ConflictError(message, [{ path: 'endpointId', code: state, message }])
+  }
   return endpoint
 }
