@@ -51,6 +51,23 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
     now: view.now,
   }
   const down = workspace.attention?.down ?? summary.statuses.get('down') ?? 0
+  const list = (
+    <div data-region="checks">
+      {checks.length === 0 ? (
+        <p class="empty">No check fits these filters.</p>
+      ) : (
+        <Checks context={context} row={row} view={view} />
+      )}
+      <Pager
+        context={context}
+        next={view.next}
+        previous={view.previous}
+        shown={checks.length}
+        found={summary.found}
+        pageSize={PAGE_SIZE}
+      />
+    </div>
+  )
   sendPage(
     context,
     {
@@ -93,22 +110,13 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
             />
           </div>
           {mayEdit && <BulkBar context={context} projectUuid={project.uuid} />}
-          {mayEdit && <RowForms context={context} pingBase={pingBase} pingKey={pingKey} />}
-          <div data-region="checks">
-            {checks.length === 0 ? (
-              <p class="empty">No check fits these filters.</p>
-            ) : (
-              <Checks context={context} row={row} view={view} />
-            )}
-            <Pager
-              context={context}
-              next={view.next}
-              previous={view.previous}
-              shown={checks.length}
-              found={summary.found}
-              pageSize={PAGE_SIZE}
-            />
-          </div>
+          {mayEdit ? (
+            <RowForms context={context} pingBase={pingBase} pingKey={pingKey}>
+              {list}
+            </RowForms>
+          ) : (
+            list
+          )}
           <p class="list-foot">
             <a href={withQuery(context, { wall: '1' })}>Wall view</a>
             <span class="muted" data-scripted hidden>

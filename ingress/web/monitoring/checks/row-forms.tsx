@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { Form } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 
@@ -6,18 +7,21 @@ interface RowFormsProps {
   pingBase: string
   /** null when the project has none: then addresses are by uuid */
   pingKey: string | null
+  /** the list; its buttons belong to the form around it */
+  children: ComponentChildren
 }
 
 /**
- * Renders what the rows share: the forms of their buttons, each with its own address, and the menu of rarely needed
- * actions, which a script fills for a row. Separate ones made up half of the page. A ping has no fields, because they
- * would be stored as its body.
+ * Renders the list with what its rows share: the forms of their buttons, each with its own address, and the menu of
+ * rarely needed actions, which a script fills for a row. Separate ones made up half of the page. A ping has no fields,
+ * because they would be stored as its body.
  */
-export function RowForms({ context, pingBase, pingKey }: RowFormsProps) {
+export function RowForms({ context, pingBase, pingKey, children }: RowFormsProps) {
   return (
     <>
       <Form context={context} id="rows" action="/checks/toggle" inline="Saved">
         <input type="hidden" name="back" value={context.request.originalUrl} />
+        {children}
       </Form>
       <form method="post" id="ping-form" data-inline="Pinged" />
       <section id="row-menu" class="row-menu" popover="auto" aria-label="Actions">

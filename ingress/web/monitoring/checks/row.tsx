@@ -207,12 +207,9 @@ function Schedule({ check }: { check: ListedCheck }) {
   )
 }
 
-/** Submitting is the default of a button; a list repeats these attributes hundreds of times. */
-const ofRowForm = { form: 'rows' } as const
-
 /**
- * The pressed buttons show the integrations that are notified. A button changes an integration of the check, so it is
- * read-only without the right to edit, and where the policy decides.
+ * The buttons submit the form around the list (RowForms). The pressed ones show the integrations that are notified. A
+ * button changes an integration of the check, so it is read-only without the right to edit, and where the policy decides.
  */
 function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
   if (integrations.length === 0) return <span class="muted">–</span>
@@ -230,9 +227,9 @@ function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
         const trouble = troubleOf(integration)
         const label = `${integration.name || labelOfKind(integration.kind)}${trouble && ` (${trouble})`}`
         return (
+          // biome-ignore lint/a11y/useButtonType: submit is the default, and a list has hundreds of these buttons
           <button
             key={integration.uuid}
-            {...ofRowForm}
             name={check.uuid}
             value={integration.uuid}
             class={`toggle i-${iconOfKind(integration.kind)}${trouble && ' failing'}`}
