@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { findOverride, overridesOf } from '#shared/monitoring/on-call/override-store.ts'
 import { addOverride, removeOverride, takeOver } from '#shared/monitoring/operations/schedules.ts'
 import { auditedActor } from '#shared/tenancy/actor.ts'
 import type { Route } from '../route.ts'
 import { pageOf, pageQuery } from './list-page.ts'
-import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
+import { type Context, type Reply, read, readWriteKey, withStatus, write } from './monitoring-route.ts'
 import { requireReadableSchedule } from './on-call.ts'
 import {
   json,
@@ -58,11 +59,7 @@ export const overrideRoutes: readonly Route[] = [
     params: { schedule: scheduleParam },
     body: { required: true, content: json(overrideRequestSchema) },
     responses: created,
-    async handle({ key, actor, params, body, deps }) {
-      const by = auditedActor(actor).actor
-      const input = { project: key.project, uuid: params.schedule, body, by, now: deps.now() }
-      return withStatus(201, overrideView(await addOverride(deps.db, actor, input), params.schedule))
-    },
+    handle: (context) => putOnCall(context, addOverride),
   }),
   write({
     ...common,
@@ -72,11 +69,7 @@ export const overrideRoutes: readonly Route[] = [
     params: { schedule: scheduleParam },
     body: { required: true, content: json(takeRequestSchema) },
     responses: created,
-    async handle({ key, actor, params, body, deps }) {
-      const by = auditedActor(actor).actor
-      const input = { project: key.project, uuid: params.schedule, body, by, now: deps.now() }
-      return withStatus(201, overrideView(await takeOver(deps.db, actor, input), params.schedule))
-    },
+    handle: (context) => putOnCall(context, takeOver),
   }),
   read({
     ...common,
@@ -105,3 +98,12 @@ export const overrideRoutes: readonly Route[] = [
     },
   }),
 ]
+
+async function putOnCall(
+  { key, actor, params, body, deps }: Context<'/{schedule}/'> & { body: JsonObject },
+  change: typeof addOverride,
+): Promise<Reply> {
+  const by = auditedActor(actor).actor
+  const input = { project: key.project, uuid: params.schedule, body, by, now: deps.now() }
+  return withStatus(201, overrideView(await change(deps.db, actor, input), params.schedule))
+}

@@ -17,12 +17,11 @@ import {
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { EditForm } from '../../forms/form.tsx'
 import { personOf } from '../../shell/audit.ts'
-import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { deny, requireProject } from '../../shell/workspace.ts'
+import { sendScheduleForm } from './action-form.tsx'
 import {
   arranged,
   bodyOfState,
@@ -172,29 +171,18 @@ async function showOverride(
   repeated: ReadonlySet<string>,
 ): Promise<void> {
   const workspace = await requireSchedulePage(context, 'respond')
-  const { project, schedule, session, base } = workspace
+  const { project, schedule, session } = workspace
   const responders = await listResponders(context.deps.db, [project.organisationId])
   const offered = may(project.role, 'edit') ? responders : responders.filter(({ email }) => email === session.email)
   const members = offered.map(({ email, name }) => ({ value: email, label: name || email }))
-  const path = `${base}/${schedule.uuid}`
-  sendPage(
-    context,
-    { title: `Override · ${schedule.name}`, workspace, project, area: 'on-call' },
-    <>
-      <Crumb href={path} label={schedule.name} />
-      <h1>Override</h1>
-      <EditForm
-        context={context}
-        action={`${path}/override`}
-        errors={errors}
-        values={{ person: session.email, ...values }}
-        items={overrideItems(members, schedule.tz, repeated)}
-        submit="Save override"
-        cancel={path}
-      />
-    </>,
-    errors.size === 0 ? 200 : 400,
-  )
+  sendScheduleForm(context, workspace, {
+    title: 'Override',
+    action: 'override',
+    submit: 'Save override',
+    items: overrideItems(members, schedule.tz, repeated),
+    values: { person: session.email, ...values },
+    errors,
+  })
 }
 
 /** Without the right to edit, people put only themselves on call. */

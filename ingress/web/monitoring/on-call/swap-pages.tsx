@@ -5,13 +5,11 @@ import { findSwap } from '#shared/monitoring/on-call/swap-store.ts'
 import { cancelSwap, offerSwap, releaseSwap, takeSwap } from '#shared/monitoring/operations/swaps.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { FormItem } from '../../forms/fields.tsx'
-import { EditForm } from '../../forms/form.tsx'
 import { personOf } from '../../shell/audit.ts'
-import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
-import { sendPage } from '../../shell/layout.tsx'
 import { deny } from '../../shell/workspace.ts'
+import { sendScheduleForm } from './action-form.tsx'
 import { errorsOf } from './form-state.ts'
 import { requireSchedulePage } from './load.ts'
 import { readLocalTimes, timeItems } from './override-form.ts'
@@ -88,32 +86,18 @@ async function showForm(
   repeated: ReadonlySet<string>,
 ): Promise<void> {
   const workspace = await requireSchedulePage(context, 'respond')
-  const { project, schedule, session, base } = workspace
+  const { project, schedule, session } = workspace
   const responders = await listResponders(context.deps.db, [project.organisationId])
   const others = responders.filter(({ email }) => email !== session.email)
-  const path = `${base}/${schedule.uuid}`
-  sendPage(
-    context,
-    { title: `Swap · ${schedule.name}`, workspace, project, area: 'on-call' },
-    <>
-      <Crumb href={path} label={schedule.name} />
-      <h1>Swap</h1>
-      <EditForm
-        context={context}
-        action={`${path}/swap`}
-        errors={errors}
-        values={values}
-        items={swapItems(
-          others.map(({ email, name }) => ({ value: email, label: name || email })),
-          schedule.tz,
-          repeated,
-        )}
-        submit="Offer swap"
-        cancel={path}
-      />
-    </>,
-    errors.size === 0 ? 200 : 400,
-  )
+  const offered = others.map(({ email, name }) => ({ value: email, label: name || email }))
+  sendScheduleForm(context, workspace, {
+    title: 'Swap',
+    action: 'swap',
+    submit: 'Offer swap',
+    items: swapItems(offered, schedule.tz, repeated),
+    values,
+    errors,
+  })
 }
 
 function swapItems(
