@@ -102,6 +102,21 @@ export async function secretOf(options: Options, name: string): Promise<string> 
   return read
 }
 
+/**
+ * Reads a JSON object, which may hold secrets, as `secretOf` does.
+ * @throws UsageError if it is missing or not a JSON object
+ */
+export async function jsonObjectOf(options: Options, name: string): Promise<Readonly<Record<string, unknown>>> {
+  const written = await secretOf(options, name)
+  try {
+    const value: unknown = JSON.parse(written)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Reported below.
+  }
+  throw new UsageError(`--${name} is not a JSON object; - reads it from standard input`)
+}
+
 /** Returns null without the option. */
 export function numberOf(options: Options, name: string): number | null {
   const value = options[name]
@@ -109,6 +124,11 @@ export function numberOf(options: Options, name: string): number | null {
   if (typeof value !== 'string' || !/^\d{1,9}$/.test(value))
     throw new UsageError(`--${name} must be a whole number, not "${value}"`)
   return Number(value)
+}
+
+/** Joins the parts of one line of a list; leaves out empty parts. */
+export function columns(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('  ')
 }
 
 /** Formats one field per line. */

@@ -1,6 +1,5 @@
 import { CONTACT_KINDS, maskedAddress } from '#shared/monitoring/contacts/contact-kinds.ts'
 import { isUsable } from '#shared/monitoring/contacts/contact-method.ts'
-import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import { sendContactCode, verifyContactMethod, vouchForContact } from '#shared/monitoring/operations/contact-codes.ts'
 import { listContactMethods } from '#shared/monitoring/operations/contact-config.ts'
 import { addContactMethod, removeContactMethod } from '#shared/monitoring/operations/contacts.ts'
@@ -9,10 +8,11 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
+  columns,
+  jsonObjectOf,
   lines,
   type Options,
   operatorOf,
-  secretOf,
   storedOutbox,
   textOf,
   UsageError,
@@ -40,7 +40,7 @@ const list: Command = {
       lastError: method.lastError,
     }))
     const text = methods.map(({ methodId, kind, name, address, verified, disabled, lastError }) =>
-      [
+      columns([
         methodId,
         kind.padEnd(10),
         address,
@@ -48,9 +48,7 @@ const list: Command = {
         verified ? '' : '(not verified)',
         disabled ? '(disabled)' : '',
         lastError,
-      ]
-        .filter((part) => part !== '')
-        .join('  '),
+      ]),
     )
     return { json: methods, text: text.join('\n') }
   },
@@ -79,7 +77,7 @@ const add: Command = {
       userId: user.id,
       kind,
       name: typeof options.name === 'string' ? options.name : '',
-      config: objectOf(await secretOf(options, 'config')),
+      config: await jsonObjectOf(options, 'config'),
       via: null,
       recoveries: null,
       isVerified: options.verified === true,
@@ -132,16 +130,6 @@ async function methodOf(options: Options, { db }: AdminContext): Promise<{ userI
   const id = textOf(options, 'method')
   if (!isUuid(id)) throw new UsageError('--method is not an id; contact list shows all')
   return { userId: user.id, id }
-}
-
-function objectOf(text: string): ConfigObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  } catch {
-    // Reported below.
-  }
-  throw new UsageError('--config is not a JSON object')
 }
 
 export const contactCommands: readonly Command[] = [list, add, verify, remove]

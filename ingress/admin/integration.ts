@@ -7,10 +7,11 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
+  columns,
+  jsonObjectOf,
   lines,
   type Options,
   operatorOf,
-  secretOf,
   textOf,
   UsageError,
 } from './command.ts'
@@ -43,7 +44,7 @@ const create: Command = {
     const project = await requireProject(textOf(options, 'project'), context)
     const kind = kindOf(textOf(options, 'kind'))
     const name = textOf(options, 'name')
-    const config = parseJson(await secretOf(options, 'config'))
+    const config = await jsonObjectOf(options, 'config')
     const input = { project, kind: kind.kind, name, config }
     const { uuid } = await createIntegration(context.db, operatorOf(context), input, { ...context, outbox: null })
     const created = { integrationId: uuid, name, kind: kind.kind }
@@ -67,9 +68,7 @@ const list: Command = {
       lastError: integration.lastError,
     }))
     const text = integrations.map(({ integrationId, name, kind, disabled, lastError }) =>
-      [integrationId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError]
-        .filter((it) => it !== '')
-        .join('  '),
+      columns([integrationId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError]),
     )
     return { json: integrations, text: text.join('\n') }
   },
@@ -93,7 +92,7 @@ const update: Command = {
     const changes: { name?: string; disabled?: boolean; config?: ConfigObject } = {}
     if (options.name !== undefined) changes.name = textOf(options, 'name')
     if (options.disable || options.enable) changes.disabled = options.disable === true
-    if (options.config !== undefined) changes.config = objectOf(parseJson(await secretOf(options, 'config')))
+    if (options.config !== undefined) changes.config = await jsonObjectOf(options, 'config')
     if (Object.keys(changes).length === 0) {
       throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
     }
@@ -137,19 +136,4 @@ async function requireIntegrationNamed(options: Options, context: AdminContext) 
   const integration = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
   if (!integration) throw new UsageError(`the project has no integration ${uuid}`)
   return { project, integration }
-}
-
-function objectOf(value: unknown): ConfigObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UsageError('--config is not a JSON object; - reads it from standard input')
-  }
-  return { ...value }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UsageError('--config is not JSON')
-  }
 }

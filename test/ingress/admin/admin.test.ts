@@ -91,7 +91,7 @@ test('creating an integration with an invalid field names the field', async (t) 
   t.like(await json<object>(...args, '{"value":"a@example.org"}', '--kind', 'e-mail'), { kind: 'email' })
   for (const [config, kind, error] of [
     ['{}', 'email', /config\.value/],
-    ['not json', 'email', /--config is not JSON/],
+    ['not json', 'email', /--config is not a JSON object/],
     ['{}', 'pigeon', /there is no kind pigeon; there are .*\bemail\b.*\bwebhook\b/],
   ] as const) {
     const { status, stderr } = await admin(...args, config, '--kind', kind)
