@@ -165,7 +165,7 @@ test.serial('the doctor finds a proxy that does not pass on the path', async (t)
   await using other = await openPrefixProxy('/other')
   other.target = app.port
   const publicUrl = `${other.origin}${P}`
-  t.regex(await doctor({ publicUrl }), /WRONG\s+PUBLIC_URL: .*\/hc\/livez answers 404 and is not this service/)
+  t.regex(await doctor({ publicUrl }), /WRONG\s+PUBLIC_URL: .*GET \/hc\/livez returned 404, not from this service/)
 })
 
 test.serial('the path without a slash redirects, and health is answered at both places', async (t) => {
