@@ -15,12 +15,12 @@ import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, type Finding, findingLines, textOf } from './command.ts'
 import { compareInventories, databaseFindings, type Inventory, takeInventory } from './database-findings.ts'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
 const DUMP = 'signalbox.dump'
 const MANIFEST = 'manifest.json'
-/** Directories where packages install the PostgreSQL client. */
-const TOOLS = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin'
+/** Directories in which the PostgreSQL client is searched. */
+const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin'
 /** Output limit of pg_dump and pg_restore, which print little. */
 const OUTPUT_BYTES = 10_000_000
 
@@ -38,11 +38,11 @@ const manifestShape = z.object({
 const write: Command = {
   noun: 'backup',
   verb: 'write',
-  summary: 'Write the database into a folder, with what a restored copy is compared with',
+  summary: 'Write a dump of the database into a folder, with a manifest to verify it',
   examples: ['backup write --to /var/backups/signalbox'],
   help: [
-    'Needs pg_dump of the same or a newer version than the server. Rows and logs are counted in the very moment of the',
-    'dump. The folder holds every stored value; sealed ones need SECRET_KEY, which belongs elsewhere.',
+    'Needs pg_dump of the same or a newer version than the server. The manifest counts rows and transparency log entries',
+    'in the same snapshot as the dump. Encrypted values can only be read with SECRET_KEY: do not keep it in this folder.',
   ],
   options: {
     to: {
@@ -60,6 +60,7 @@ const write: Command = {
     }
     const url = await primaryAddress(config.databaseOwnerUrl ?? config.databaseUrl)
     const file = join(folder, DUMP)
+    // pg_dump truncates an existing file and keeps its mode.
     await writePrivateFile(file, '')
     const inventory = await withDatabase(url, async (db) =>
       exportSnapshot(db, async (tx, snapshot) => {
@@ -93,26 +94,27 @@ const verify: Command = {
   help: ['The login of DATABASE_OWNER_URL, else of DATABASE_URL, must be allowed to make databases.'],
   options: {
     from: { description: 'the folder of backup write', value: 'FOLDER', required: true },
-    keep: { description: 'leave the restored database, and name it' },
+    keep: { description: 'keep the restored database and print its name' },
   },
   async run(options, context) {
     const folder = textOf(options, 'from')
     const started = performance.now()
     const manifest = readManifest(await readFile(join(folder, MANIFEST), 'utf8'))
     const file = join(folder, DUMP)
-    const isWhole = (await hashOf(file)) === manifest.sha256
+    const isUnchanged = (await hashOf(file)) === manifest.sha256
     const findings: Finding[] = [
-      { what: 'dump', ok: isWhole, text: isWhole ? 'is unchanged' : 'was changed after it was written' },
+      { what: 'dump', ok: isUnchanged, text: isUnchanged ? 'is unchanged' : 'was changed after it was written' },
     ]
     const name = `signalbox_drill_${randomBytes(4).toString('hex')}`
-    if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, options.keep === true)))
+    const isKept = isUnchanged && options.keep === true
+    if (isUnchanged) findings.push(...(await restoreInto(name, file, manifest.inventory, context, isKept)))
     const seconds = Math.round((performance.now() - started) / 100) / 10
     const failed = findings.some(({ ok }) => !ok)
     const text = findingLines(findings)
-    if (options.keep === true && isWhole) text.push(`kept as ${name}`)
+    if (isKept) text.push(`kept as ${name}`)
     return {
-      json: { healthy: !failed, at: manifest.at, seconds, findings, database: options.keep === true ? name : null },
-      text: [...text, `restored and compared in ${seconds} s`].join('\n'),
+      json: { healthy: !failed, at: manifest.at, seconds, findings, database: isKept ? name : null },
+      text: [...text, `verification took ${seconds} s`].join('\n'),
       failed,
     }
   },
@@ -136,7 +138,9 @@ function refuseSharedSessions({ databasePooler, databaseUrl, databaseOwnerUrl = 
   const hostsOf = (url: string) => splitHosts(url).map((one) => new URL(one).host)
   const isSame = hostsOf(databaseUrl).join() === hostsOf(databaseOwnerUrl).join()
   if (databasePooler === 'transaction' && isSame) {
-    throw new ValidationError('a backup needs a separate session: DATABASE_OWNER_URL must connect without the pooler')
+    throw new ValidationError(
+      'pg_dump cannot use a transaction pooler: set DATABASE_OWNER_URL to the address of the server itself',
+    )
   }
 }
 
@@ -157,7 +161,7 @@ async function restoreInto(
       await postgresTool('pg_restore', restoreOptions, url.href)
       return await withDatabase(url.href, async (db) => {
         const findings = await databaseFindings(db, secrets)
-        // The inventory of a log that does not match its signature cannot be taken.
+        // takeInventory throws if a log is damaged, so a failed finding is reported alone.
         if (findings.some(({ ok }) => !ok)) return findings
         return [...findings, ...compareInventories(expected, await takeInventory(db))]
       })
@@ -181,7 +185,7 @@ async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly strin
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const mode = searchParams.get('sslmode')
   const env = {
-    PATH: TOOLS,
+    PATH: TOOL_PATH,
     PGHOST: hostname.replace(/^\[(.*)\]$/, '$1'),
     PGPORT: port || '5432',
     PGUSER: decodeURIComponent(username),
@@ -190,16 +194,16 @@ async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly strin
     ...(mode === null ? {} : { PGSSLMODE: mode }),
   }
   try {
-    await run(tool, [...args], { env, maxBuffer: OUTPUT_BYTES })
+    await execFileAsync(tool, [...args], { env, maxBuffer: OUTPUT_BYTES })
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (isMissing) throw new UnavailableError(`${tool} is not installed: it comes with the client of PostgreSQL`)
+    if (isMissing) throw new UnavailableError(`${tool} is not in ${TOOL_PATH}: install the client of PostgreSQL`)
     const reason = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : 'failed'
     throw new UnavailableError(`${tool}: ${reason}`)
   }
 }
 
-/** Replaces a file by one with mode 0600. pg_dump truncates an existing file and keeps its mode. */
+/** Replaces a file by one with mode 0600. */
 async function writePrivateFile(path: string, text: string): Promise<void> {
   await rm(path, { force: true })
   const file = await open(path, 'wx', 0o600)
