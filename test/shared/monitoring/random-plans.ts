@@ -3,7 +3,7 @@ import { effort } from '../../support/effort.ts'
 import { fractionsOf } from '../../support/random.ts'
 import { uuidOf } from './alert-scenario.ts'
 
-const SCENARIOS = effort(1_000, 20_000)
+const SCENARIOS = effort(1_000, 5_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)
 
 export const INTEGRATIONS = 3
