@@ -68,7 +68,13 @@ async function wrongOf(route: FuzzRoute, turn: number): Promise<string[]> {
   const refused = await pingDuring(asking)
   const heads = await asking
   const wrong = heads.filter((head) => !isAcceptable(head) || head.startsWith('HTTP/1.1 401 '))
-  const lines = new Set([...refused, ...wrong.map((head) => head.split('\r\n', 1)[0])])
+  const isCacheable = (head: string) => / 2\d\d /.test(head.slice(8, 13)) && !/^cache-control: .*no-store/im.test(head)
+  const cacheable = route.isSecured ? heads.filter(isCacheable) : []
+  const lines = new Set([
+    ...refused,
+    ...cacheable.map((head) => `may be cached: ${head.split('\r\n', 1)[0]}`),
+    ...wrong.map((head) => head.split('\r\n', 1)[0]),
+  ])
   await eventually('the processes to be ready', async () => {
     const answers = await Promise.all([ingress(), target.workersUrl].map((base) => send(base, '/readyz')))
     return answers.every(({ status }) => status === 200)

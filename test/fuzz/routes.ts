@@ -14,6 +14,8 @@ export type FuzzRoute = {
   headers: readonly string[]
   /** JSON Schema of its JSON body */
   body?: unknown
+  /** needs a key */
+  isSecured?: boolean
 }
 
 export const openApi = openApiDocument()
@@ -54,6 +56,7 @@ function apiRoute(route: (typeof documentedRoutes)[number]): FuzzRoute {
     query: Object.keys(route.query?.shape ?? {}),
     headers: Object.keys(route.headers?.shape ?? {}),
     body: bodySchema(route.path, route.method),
+    isSecured: route.security.length > 0,
   }
 }
 

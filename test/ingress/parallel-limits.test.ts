@@ -10,13 +10,14 @@ import { insertUser } from '#shared/tenancy/accounts/store.ts'
 import { createAgentKey } from '#shared/tenancy/operations/agent-keys.ts'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { registerEndpoint } from '#shared/webhooks/operations/endpoints.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/services.ts'
 
 const PARALLEL = 8
 
 test('parallel requests do not exceed the limits of a project or organisation', async (t) => {
   const database = await createDatabase()
-  const db = openDatabase({ url: database.url, name: 'limits', poolSize: PARALLEL, timeoutMs: 60_000 })
+  const db = openDatabase({ url: database.url, name: 'limits', poolSize: PARALLEL + 1, timeoutMs: 60_000 })
   t.teardown(async () => {
     await db.destroy()
     await database.drop()
@@ -31,14 +32,28 @@ test('parallel requests do not exceed the limits of a project or organisation', 
   const env = 'SANDBOX' as const
   const secrets = createSecrets('a secret key that only tests know, long enough')
 
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await db.raw(
+      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    return rows[0].count
+  }
+
   /** Creates rows one after the other up to one below the limit, then several in parallel. @returns how many of these */
   async function fill(limit: number, create: (tx: Knex.Transaction, at: number) => Promise<unknown>): Promise<number> {
     await db.transaction(async (tx) => {
       for (let at = 1; at < limit; at++) await create(tx, at)
     })
+    let ended = 0
+    // No transaction commits before the others have done the same or wait for a lock.
+    const inParallel = async (tx: Knex.Transaction, at: number) => {
+      const created = await create(tx, at).finally(() => ended++)
+      await eventually('the others', async () => ended + (await waitingForLocks()) >= PARALLEL)
+      return created
+    }
     const parallel = Array.from(
       { length: PARALLEL },
-      async (_, at) => await db.transaction((tx) => create(tx, limit + at)),
+      async (_, at) => await db.transaction((tx) => inParallel(tx, limit + at)),
     )
     const outcomes = await Promise.allSettled(parallel)
     return outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value !== false).length

@@ -16,7 +16,10 @@ const REMOVED = ['.', '..']
 
 const receivableRef = line().refine(
   (text) => ![...RESERVED, ...REMOVED].includes(text) && !text.includes('/'),
-  rule('RESERVED', 'must not be a reserved word (records, adjustments, requests) or contain a slash'),
+  rule(
+    'RESERVED',
+    'must not be a dot, two dots or a reserved word (records, adjustments, requests), or contain a slash',
+  ),
 )
 
 const at = z.iso

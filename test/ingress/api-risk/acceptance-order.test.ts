@@ -59,3 +59,23 @@ test('a late record is refused if the record after it cannot follow', async (t) 
   t.like(answers[1]?.json, { status: 409, errors: [{ path: 'at', code: 'PENDING' }] })
   t.is(summary.action, 'PENDING')
 })
+
+test('adjustments and requests refuse references that a path cannot contain; other dots are valid', async (t) => {
+  const newRef = `DOTS-${randomInt(1e9)}`
+  const adjustment = (receivableRef: string) =>
+    lender.post('/v1/acceptance/adjustments', {
+      receivableRef,
+      kind: 'PAYMENT',
+      amountInr: 1,
+      at: '2026-05-01T00:00:00Z',
+    })
+  for (const ref of ['.', '..']) {
+    t.like((await adjustment(ref)).json, { status: 400, errors: [{ path: 'receivableRef' }] }, ref)
+    const requested = await lender.post('/v1/acceptance/requests', { receivableRef: ref })
+    t.true(
+      requested.json.errors.some(({ path }: { path: string }) => path === 'receivableRef'),
+      requested.text,
+    )
+  }
+  for (const ref of [`..${newRef}`, `${newRef}..`, `a.${newRef}`]) t.is((await adjustment(ref)).status, 201, ref)
+})

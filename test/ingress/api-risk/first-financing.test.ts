@@ -152,6 +152,8 @@ test('a transfer moves a financed receivable once, to the holder of the token an
   const taken = await accept(b, transferToken, invoice)
   t.is(taken.status, 201, taken.text)
   t.like(taken.json, { state: 'FINANCED' })
+  const { createdAt } = (await b.get(`/v1/first-financing/registrations/${taken.json.registrationId}`)).json
+  t.is(createdAt, taken.json.createdAt)
   t.like((await accept(b, transferToken, invoice)).json, { status: 409, errors: [{ code: 'SPENT' }] }, 'once')
   const old = await a.get(`/v1/first-financing/registrations/${made.registrationId}`)
   t.is(old.json.state, 'TRANSFERRED')

@@ -109,3 +109,12 @@ test('the same key has the same bytes; another key names the same import; anothe
   const { organisation_id: id } = await product.db('imports').where({ id: first.json.importId }).first()
   t.is((await product.db('imports').where({ organisation_id: id })).length, 1)
 })
+
+test('the cursor of the list of imports reveals no number', async (t) => {
+  const own = await openClient(product, base)
+  for (const name of ['a', 'b']) await imported(own, SMALL_TAPE.replace('1001', `1001${name}`))
+  const first = (await own.get(`${TAPES}?limit=1`)).json
+  t.notRegex(Buffer.from(first.nextCursor, 'base64url').toString('latin1'), /^\[?\d+\]?$/)
+  const second = (await own.get(`${TAPES}?limit=1&cursor=${first.nextCursor}`)).json
+  t.is(second.nextCursor, null)
+})

@@ -12,6 +12,13 @@ test.before(async () => {
   client = await openClient(product, product.url)
 })
 
+const headers = () => ({
+  authorization: `Bearer ${client.token}`,
+  'x-api-key': String(client.credentials.apiKey),
+  'x-idempotency-key': crypto.randomUUID(),
+  'content-type': 'application/json',
+})
+
 /** Any text is a reference of the organisation; these name a log, a tile of it, and the secret of a request. */
 const FREE = new Set(['receivableRef', 'ref', 'env', 'tile', 'handle', 'pathToken'])
 
@@ -25,17 +32,30 @@ for (const { method, path, name, params } of routes)
     const filled = path.replace(/\{(\w+)\}/g, (_, other: string) =>
       other === name ? 'not-an-id' : encodeURIComponent(params[other]?.example ?? ''),
     )
-    const headers = {
-      authorization: `Bearer ${client.token}`,
-      'x-api-key': String(client.credentials.apiKey),
-      'x-idempotency-key': crypto.randomUUID(),
-      'content-type': 'application/json',
-    }
     const body = method === 'get' ? {} : { body: '{}' }
-    const answer = await send(`${product.url}${filled}`, { method: method.toUpperCase(), headers, ...body })
+    const answer = await send(`${product.url}${filled}`, {
+      method: method.toUpperCase(),
+      headers: headers(),
+      ...body,
+    })
     t.is(answer.status, 400, answer.text)
     t.is(answer.json.errors[0].path, name)
   })
+
+const hexadecimal = routes.filter(({ name, params }) => /^[0-9a-f-]{32,}$/.test(params[name]?.example ?? ''))
+
+test('an id in upper case is malformed, not missing', async (t) => {
+  t.true(hexadecimal.length > 20)
+  const gets = hexadecimal.filter(({ method, name }) => method === 'get' && name !== 'txId')
+  for (const { path, name, params } of gets) {
+    const filled = path.replace(/\{(\w+)\}/g, (_, other: string) => {
+      const example = params[other]?.example ?? ''
+      return other === name ? example.replace(/[0-9a-f]/, 'A') : encodeURIComponent(example)
+    })
+    const answer = await send(`${product.url}${filled}`, { headers: headers() })
+    t.like(answer.json, { status: 400, errors: [{ path: name }] }, filled)
+  }
+})
 
 test('a malformed id is refused after the token and its scope', async (t) => {
   const narrow = await openClient(product, product.url, { families: ['kyb'] })

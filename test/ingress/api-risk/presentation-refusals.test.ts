@@ -5,7 +5,6 @@ import { openClient } from '../../support/platform-client.ts'
 import { type KeyPair, presentCredential } from '../../support/test-issuer.ts'
 import { answerOf, holderJwk, post, type ResolvedRequest, resolveRequest } from '../../support/test-wallet.ts'
 import { eventsOf } from './financing-support.ts'
-
 import {
   client,
   company,
@@ -271,20 +270,6 @@ test.serial('refuses a response of 10 MB with 413 and stores the reason', async 
   const answer = await post(responseUri, form).catch(() => ({ status: 413, text: '' }))
   t.is(answer.status, 413)
   t.deepEqual((await readPresentation(client, requested)).json.reasons, ['TOO_LARGE'])
-})
-
-test.serial('direct_post.jwt refuses plain text and encryption to another key', async (t) => {
-  const requested = await requestPresentation(client, { responseMode: 'direct_post.jwt' })
-  const request = await resolveRequest(requested.json.authorizationRequest)
-  const plain = new URLSearchParams({ state: request.state, vp_token: '{}' })
-  t.is((await post(request.responseUri, plain)).status, 400)
-  t.deepEqual((await readPresentation(client, requested)).json.reasons, ['ENCRYPTION_REQUIRED'])
-  const other = await resolveRequest(
-    (await requestPresentation(client, { responseMode: 'direct_post.jwt' })).json.authorizationRequest,
-  )
-  const { form } = await answerOf(other, { company: ['x'] })
-  t.is((await post(request.responseUri, form)).status, 400)
-  t.deepEqual((await readPresentation(client, requested)).json.reasons, ['DECRYPT_FAILED'])
 })
 
 test.serial('an error of the wallet rejects the request; its text is not stored', async (t) => {

@@ -1,6 +1,8 @@
 import test from 'ava'
 import { deflateList } from '#shared/risk/credentials/status-list.ts'
+import { respellSignature } from '../../support/base64url.ts'
 import { eventually } from '../../support/eventually.ts'
+import { answerOf, post, resolveRequest } from '../../support/test-wallet.ts'
 import {
   client,
   iss,
@@ -102,4 +104,20 @@ test.serial('a list is fetched once while it is valid, and three times if its se
   })
   t.deepEqual(reasons, ['STATUS_UNAVAILABLE'])
   t.is(requestCount('/failing'), 3)
+})
+
+test.serial('direct_post.jwt refuses plain text and encryption to another key', async (t) => {
+  const requested = await requestPresentation(client, { responseMode: 'direct_post.jwt' })
+  const request = await resolveRequest(requested.json.authorizationRequest)
+  const plain = new URLSearchParams({ state: request.state, vp_token: '{}' })
+  t.is((await post(request.responseUri, plain)).status, 400)
+  t.deepEqual((await readPresentation(client, requested)).json.reasons, ['ENCRYPTION_REQUIRED'])
+  const second = await requestPresentation(client, { responseMode: 'direct_post.jwt' })
+  const other = await resolveRequest(second.json.authorizationRequest)
+  const { form } = await answerOf(other, { company: ['x'] })
+  t.is((await post(request.responseUri, form)).status, 400)
+  t.deepEqual((await readPresentation(client, requested)).json.reasons, ['DECRYPT_FAILED'])
+  form.set('response', respellSignature(form.get('response') ?? ''))
+  t.is((await post(other.responseUri, form)).status, 400)
+  t.deepEqual((await readPresentation(client, second)).json.reasons, ['DECRYPT_FAILED'], 'another spelling')
 })

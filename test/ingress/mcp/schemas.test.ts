@@ -125,3 +125,14 @@ test('the tools of first financing accept every member that they declare', async
     t.is(blind.result.mode, 'BLIND')
   }
 })
+
+test('the sample registrations of the e-invoice portal are valid in the sandbox only', async (t) => {
+  for (const [client, valid] of [
+    [sandbox, true],
+    [live, false],
+  ] as const) {
+    const agent = await connect(product.url, (await makeKey(client)).key)
+    for (const gstin of ['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002'])
+      t.like((await callTool(agent, 'gstin_validate', { gstin })).result, { valid }, gstin)
+  }
+})

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { respell } from '../../support/base64url.ts'
 import { openProduct } from '../../support/product.ts'
 import { createTeam, join } from './people.ts'
 import { createVisitor } from './visitor.ts'
@@ -20,6 +21,7 @@ test('only the holder of the link in a mail can end the mails, by a button or on
   const visitor = createVisitor(app.url)
 
   t.is((await visitor.get(`/integrations/${uuid}/unsubscribe/${signature.slice(1)}x`)).status, 404)
+  t.is((await visitor.get(`/integrations/${uuid}/unsubscribe/${respell(signature)}`)).status, 404, 'another spelling')
   const requested = await visitor.get(path)
   t.is(requested.status, 200)
   t.regex(requested.text, /Signalbox<\/span>.*someone@example\.com/s, 'whose mails, and to which address')

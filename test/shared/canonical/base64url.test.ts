@@ -9,20 +9,7 @@ import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.t
 import { readKid } from '#shared/tenancy/oauth/access-token.ts'
 import { readPassport } from '#shared/transparency/provenance/passport.ts'
 import { csrfToken, isCsrfToken } from '../../../ingress/web/shell/sessions.ts'
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-/** Changes the lowest unused bit of the last character. The bytes stay the same. */
-function respell(text: string): string {
-  const changed = text.slice(0, -1) + ALPHABET[ALPHABET.indexOf(text.at(-1) ?? '') ^ 1]
-  if (!Buffer.from(changed, 'base64url').equals(Buffer.from(text, 'base64url'))) throw new Error('no bit is unused')
-  return changed
-}
-
-const respellSignature = (jwt: string) => {
-  const at = jwt.lastIndexOf('.') + 1
-  return jwt.slice(0, at) + respell(jwt.slice(at))
-}
+import { respell, respellSignature } from '../../support/base64url.ts'
 
 test('bytes have only one base64url spelling', (t) => {
   for (const bytes of [1, 2, 32, 64]) {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { digestOf } from '#shared/monitoring/alerting/digest.ts'
 import { noticeOf } from '#shared/monitoring/availability/notice.ts'
@@ -15,7 +16,9 @@ import { incidentKinds } from './incident-forms.ts'
 const LINK = `https://signals.example/projects/${'0'.repeat(36)}/incidents`
 const isFull = effort(0, 1) === 1
 const SIZES = isFull
-  ? Array.from({ length: 500 }, (_, index) => index + 1)
+  ? Array.from({ length: 500 }, (_, index) => index + 1).filter(
+      (size) => size <= 60 || (size >= 99 && size <= 101) || size % 50 === 0,
+    )
   : [1, 2, 3, 8, 25, 49, 50, 51, 52, 60, 99, 100, 101, 500]
 /** Each becomes longer by markup, escapes or encoding. */
 const FILLERS = ['x', '<', '&', '"', "'", '*', '_', '`', '.', '😀', 'é', '\\']
@@ -105,6 +108,23 @@ function digest(status: 'up' | 'down', checks: readonly string[], isSuspicious: 
   const members = checks.map((name, n) => ({ check: String(n), name, incident: String(n), severity: 'high' }))
   return { status, size: checks.length, members, isSuspicious }
 }
+
+const UNITS = { characters: 'characters', units: 'UTF-16 units', bytes: 'bytes' }
+
+test('the guide lists each limit with its unit', (t) => {
+  const rows = readFileSync('docs/integrations.md', 'utf8')
+    .split('\n## How long may a message be?')[1]
+    ?.split('\n## ')[0]
+  for (const kind of kinds) {
+    const row = rows
+      ?.split('\n')
+      .find((line) => line.startsWith('| `') && line.split(' | ')[0]?.includes(`\`${kind}\``))
+    for (const { max, unit } of messageLimits[kind]) {
+      t.regex(row ?? '', new RegExp(`(^|[^,\\d])${max.toLocaleString('en')}(?!,?\\d)`), kind)
+      t.true(row?.includes(UNITS[unit]), `${kind}: ${unit}`)
+    }
+  }
+})
 
 for (const kind of kinds)
   test(`a message about many checks by ${kind} fits and counts all`, async (t) => {
