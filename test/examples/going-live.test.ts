@@ -104,7 +104,7 @@ test('the ten steps lead from credentials to a verified production pack', async 
     const REGISTRIES = readFileSync(join(folder, 'registries.env'), 'utf8').trim().slice('REGISTRIES='.length)
     const workers = ['ping-evaluator', 'sweeper', 'pack-composer', 'anchor', 'webhook-deliverer']
     const env = { REGISTRIES, CHECKPOINT_DIR: temporaryFolder('checkpoints') }
-    const product = closing.use(await openProduct({ listener: 'http', isBound: true, workers, env }))
+    const product = closing.use(await openProduct({ listener: 'http', hasRowSecurity: true, workers, env }))
     const client = await openClient(product, product.url, { env: 'PRODUCTION' })
     await client.post('/v1/webhooks/endpoints', { url: `${sink.url}/hooks`, eventTypes: ['*'] })
     variables.BASE_URL = product.url

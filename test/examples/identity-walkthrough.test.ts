@@ -21,7 +21,7 @@ async function openVerifier(closing: AsyncDisposableStack, env: Record<string, s
   const product = closing.use(
     await openProduct({
       listener: 'http',
-      isBound: true,
+      hasRowSecurity: true,
       workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
       env: { CHECKPOINT_DIR: temporaryFolder('checkpoints'), ...env },
     }),

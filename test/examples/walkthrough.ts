@@ -30,7 +30,7 @@ export function sharedProduct(): Promise<Walkthrough> {
 
 async function open(): Promise<Walkthrough> {
   const env = { CHECKPOINT_DIR: temporaryFolder('checkpoints'), PING_EMAIL_DOMAIN: MAIL_DOMAIN }
-  const product = resources.use(await openProduct({ listener: 'http', isBound: true, workers: [], env }))
+  const product = resources.use(await openProduct({ listener: 'http', hasRowSecurity: true, workers: [], env }))
   const worker = await product.workers()
   waitForEveryBarrier(product.deps)
   const { port: mailPort } = await product.mail()

@@ -84,7 +84,7 @@ export interface ProductOptions {
   /** settings that differ from those of tests; DATABASE_URL and AMQP_URL may name other servers */
   env?: Readonly<Record<string, string>>
   /** with the login that row security binds, as `make up` has it, instead of the owner's */
-  isBound?: boolean
+  hasRowSecurity?: boolean
   /** a listener that is started at once; the product has its address and dependencies */
   listener?: 'http' | 'mail'
   /** workers that run beside the HTTP listener; by default the ping evaluator, without which reads would wait for their barrier */
@@ -116,17 +116,17 @@ export async function openProduct(options: ProductOptions & { listener: 'http' }
 export async function openProduct(options: ProductOptions & { listener: 'mail' }): Promise<MailListener>
 export async function openProduct(options?: ProductOptions): Promise<Product>
 export async function openProduct(options: ProductOptions = {}): Promise<Product> {
-  const { env = {}, isBound = false, listener, workers: names = ['ping-evaluator'], override } = options
+  const { env = {}, hasRowSecurity = false, listener, workers: names = ['ping-evaluator'], override } = options
   if (listener === 'mail') {
-    const product = await openGround({ PING_EMAIL_DOMAIN: MAIL_DOMAIN, ...LISTENING, ...env }, isBound)
+    const product = await openGround({ PING_EMAIL_DOMAIN: MAIL_DOMAIN, ...LISTENING, ...env }, hasRowSecurity)
     return Object.assign(product, await product.mail())
   }
-  if (listener === undefined) return await openGround(env, isBound)
+  if (listener === undefined) return await openGround(env, hasRowSecurity)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   // A product that does not open leaves nothing behind, which would keep the process of its test alive.
   await using cleanup = new AsyncDisposableStack()
-  const product = await openGround({ PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
+  const product = await openGround({ PUBLIC_URL: url, ...LISTENING, ...env }, hasRowSecurity)
   cleanup.use(product)
   if (names.length > 0) await product.workers(names)
   const { deps } = await product.ingress(override, { PORT: env.PORT ?? String(port) })
@@ -167,7 +167,7 @@ const NO_LIMITS = {
 }
 
 /** Database, virtual host and settings, with nothing of the product running yet. */
-async function openGround(env: Readonly<Record<string, string>>, isBound: boolean): Promise<Product> {
+async function openGround(env: Readonly<Record<string, string>>, hasRowSecurity: boolean): Promise<Product> {
   const resources = new AsyncDisposableStack()
   const { url: databaseUrl, loginUrl } =
     env.DATABASE_URL === undefined
@@ -175,7 +175,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       : { url: env.DATABASE_URL, loginUrl: env.DATABASE_URL }
   const amqpUrl = env.AMQP_URL ?? resources.use(await createVhost()).url
   const settings: Record<string, string> = {
-    DATABASE_URL: isBound ? loginUrl : databaseUrl,
+    DATABASE_URL: hasRowSecurity ? loginUrl : databaseUrl,
     AMQP_URL: amqpUrl,
     SECRET_KEY: randomBytes(32).toString('hex'),
     HOST: '127.0.0.1',

@@ -32,7 +32,7 @@ export async function sharedProduct({ env = {}, workers = [] }: SharedOptions = 
   const key = JSON.stringify(Object.entries(env).sort())
   let entry = shared.get(key)
   if (!entry) {
-    entry = { product: openProduct({ listener: 'http', isBound: true, env }), workers: new Map() }
+    entry = { product: openProduct({ listener: 'http', hasRowSecurity: true, env }), workers: new Map() }
     shared.set(key, entry)
   }
   const { product, workers: started } = entry

@@ -17,22 +17,22 @@ import { type Millis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { openProductionRegistries, registryTools } from '../registries.ts'
 
-/** Jobs mostly wait. */
+/** High, because a job mostly waits for registries. */
 const PREFETCH = 64
 
 export type JobResult = { status: number; body: object; forget?: boolean } | { refusal: DomainError }
 
 export interface OpenJob extends EvidenceJob {
-  /** validated and sealed by the ingress */
+  /** decrypted; validated by the ingress */
   request: unknown
 }
 
-/** A job takes effect once, because its final transaction claims it first. */
+/** May run several times for one job. Its effect belongs into `endJob`, which takes effect once. */
 export type JobHandler = (job: OpenJob) => Promise<void>
 
 export type JobMessage = MessageContract<{ jobId: string; replyTo?: string | undefined }>
 
-/** Also notifies the process whose caller waits. */
+/** Runs the handler of each job message. Then it sends an empty message to `replyTo`, where a request waits for the job. */
 export function subscribeJobs(
   worker: string,
   message: JobMessage,
@@ -56,7 +56,7 @@ export function subscribeJobs(
       try {
         await handler({ ...job, request: JSON.parse(deps.secrets.open('evidence-request', job.sealedRequest)) })
       } catch (error) {
-        // The runtime retries database errors.
+        // The message is handled again after errors that pass, for example of a lost connection.
         if (error instanceof UnavailableError || isRetryable(error)) throw error
         deps.log.error({ jobId, kind: job.kind, ...describeError(error) }, 'job.failed')
         await endJob(deps, job, async () => ({ refusal: new JobFailedError() }))
@@ -70,7 +70,10 @@ export function subscribeJobs(
   return subscribe(worker, on(message, PREFETCH, handle), deps)
 }
 
-/** Once, in the transaction of its effect. `writes` is the same transaction. */
+/**
+ * Ends a job with the result of `work` in one transaction; does nothing if it has ended. `writes` is the same
+ * transaction, for statements whose result is not needed.
+ */
 export async function endJob(
   deps: Pick<WorkerDeps, 'outbox' | 'crashPoint'>,
   job: EvidenceJob,
@@ -92,13 +95,13 @@ export function ownerOf({ organisationId, env }: OpenJob): Owner {
   return { organisationId, env }
 }
 
-/** After this time, values of a job are MISSING with TIMEOUT. */
+/** Time for the registries of a job; values that arrive later are MISSING with the reason TIMEOUT. */
 const BUDGET_MS: Millis = 20_000
 const DEMO_CONSENT = 'demo-consent'
 
 /** The registries of production live as long as the worker. */
 export interface RegistryAccess extends AsyncDisposable {
-  /** the sandbox's registries adopt `business`, so that they agree with each other */
+  /** in the sandbox, all registries answer with the data of `business`, so that they agree */
   of(job: OpenJob, business?: BusinessQuery): RegistrySet
   context(job: OpenJob, handle?: string): RegistryContext
 }

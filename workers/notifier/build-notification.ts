@@ -22,11 +22,11 @@ import { quorumText } from '#shared/monitoring/rules/quorum.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Claim, decryptConfig, type NotifierContext } from './context.ts'
 
-const NO_UUID = '00000000-0000-4000-8000-000000000000'
+const PLACEHOLDER_UUID = '00000000-0000-4000-8000-000000000000'
 
-/** Checks that are down come first. */
+/** Maximum number of checks in the overview. */
 const MAX_LINES = 200
-const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
+const STATUS_ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
 
 type SiteContext = Pick<NotifierContext, 'config' | 'secrets' | 'now'>
 
@@ -34,7 +34,8 @@ export async function buildNotification(context: NotifierContext, claim: Claim):
   const { claimed, integration } = claim
   const { flipId, checkId, incidentId, what, summary } = claimed
   if (summary) return summaryNotification(context, claim, summary)
-  if (what === 'test' || checkId === null) return notificationOf(context, claim, testSubject(context, claimed.status))
+  if (what === 'test' || checkId === null)
+    return notificationOf(context, claim, placeholderSubject(context, claimed.status))
   const { statements } = context
   const [ownFlip, incident, check] = await Promise.all([
     flipId === null ? null : statements.findFlip(flipId),
@@ -74,19 +75,19 @@ async function memberDetails(
     status: shownStatus(check, now, nextOccurrence),
     lastPingAt: check.lastPing,
   }))
-  const ordered = lines.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
+  const ordered = lines.sort((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status))
   return { overview: ordered.slice(0, MAX_LINES), timeZone: reader.tz }
 }
 
 function summaryNotification(context: SiteContext, claim: Claim, summary: Summary): Notification {
-  const subject = { ...testSubject(context, claim.claimed.status), check: testCheck(summary.title) }
+  const subject = { ...placeholderSubject(context, claim.claimed.status), check: placeholderCheck(summary.title) }
   const notification = notificationOf(context, claim, subject)
   const urls = { ...notification.urls, check: summary.link }
   const link = claim.claimed.what === 'digest' && { ackUrl: ackUrlOf(context, claim.claimed.id) }
   return { ...notification, reason: '', urls, summary: { ...summary, ...link } }
 }
 
-/** For a message to a contact method, which has no row. */
+/** Returns a message to a contact method of a person. It is not stored in `notifications`. */
 export function summaryWithoutRow(
   context: SiteContext,
   { id, summary }: { id: string; summary: Summary },
@@ -95,14 +96,14 @@ export function summaryWithoutRow(
   return { ...trial, isTest: false, urls: { ...trial.urls, check: summary.link }, summary }
 }
 
-/** The webhook is not stored, so the message has no page and no row. */
+/** Returns the message for trying a webhook before it is saved: there is no integration and no stored notification. */
 export function trialNotification(
   context: SiteContext,
   { trialId, status }: { trialId: string; status: 'up' | 'down' },
 ): Notification {
   const claimed = { id: trialId, status, what: 'test', incidentId: null, detail: null } as const
-  const integration = { uuid: NO_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
-  return notificationOf(context, { claimed, integration }, testSubject(context, status))
+  const integration = { uuid: PLACEHOLDER_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
+  return notificationOf(context, { claimed, integration }, placeholderSubject(context, status))
 }
 
 interface Subject {
@@ -113,9 +114,15 @@ interface Subject {
   dependents: number
 }
 
-function testSubject({ config, now }: SiteContext, status: 'up' | 'down'): Subject {
+function placeholderSubject({ config, now }: SiteContext, status: 'up' | 'down'): Subject {
   const flip = { at: now(), reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
-  return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null, dependents: 0 }
+  return {
+    flip,
+    check: placeholderCheck(`Test from ${config.siteName}`),
+    lastPing: null,
+    incident: null,
+    dependents: 0,
+  }
 }
 
 function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, status: 'up' | 'down'): FlipForSending {
@@ -123,14 +130,14 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
   return { at: upAt ?? downAt, reason: '', checkId, downSince: downAt }
 }
 
-interface Source {
+interface Delivery {
   claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
   integration: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
 }
 
 function notificationOf(
   context: SiteContext,
-  { claimed, integration }: Source,
+  { claimed, integration }: Delivery,
   { flip, check, lastPing, incident, dependents }: Subject,
 ): Notification {
   const now = context.now()
@@ -160,9 +167,9 @@ function notificationOf(
   }
 }
 
-function alertLinks(context: SiteContext, { claimed }: Source, incident: IncidentForSending): AlertLinks {
+function alertLinks(context: SiteContext, { claimed }: Delivery, incident: IncidentForSending): AlertLinks {
   const { incidentId, what, detail } = claimed
-  const id = incidentId ?? NO_UUID
+  const id = incidentId ?? PLACEHOLDER_UUID
   const { config, now } = context
   return {
     incidentId: id,
@@ -192,15 +199,15 @@ export function unsubscribeUrl(
   return `${config.publicUrl}/integrations/${uuid}/unsubscribe/${signature}`
 }
 
-/** An invented check, so that a test is not mistaken for an outage. */
-function testCheck(name: string): AssignedCheck {
+/** A placeholder for messages that are not about one check: tests, summaries and digests. */
+function placeholderCheck(name: string): AssignedCheck {
   return {
     ...DEFAULT_SETTINGS,
     id: 0,
-    uuid: NO_UUID,
+    uuid: PLACEHOLDER_UUID,
     projectId: 0,
     name,
-    badgeKey: NO_UUID,
+    badgeKey: PLACEHOLDER_UUID,
     integrationIds: [],
     ...BEGIN,
     status: 'down',

@@ -7,17 +7,20 @@ import type { ClaimedAttempt } from './batch.ts'
 import { createBatches, deliveryMetrics } from './batches.ts'
 import { sendSigned } from './send.ts'
 
-/** An attempt mostly waits for its endpoint, so hanging endpoints must not block the others. */
+/** High, because an attempt mostly waits for its endpoint, and one that hangs must not block the others. */
 const PREFETCH = 1000
-/** Slots limit each endpoint; tenants on one host must not wait for each other's sockets. */
+/** High, because attempts are limited per endpoint (slots.ts), and endpoints of several tenants may share a host. */
 const SOCKETS_PER_HOST = 2048
-/** A message keeps a slot busy for this time, below the broker's limit of 30 minutes. */
-const SLOT_MS = 5 * 60_000
-/** An attempt may begin just before the slot's end. */
+/** A message is handled for this time at most, well below the broker's limit of 30 minutes. */
+const MESSAGE_MS = 5 * 60_000
+/** Time for an attempt that begins just before the end of MESSAGE_MS. */
 const LAST_ATTEMPT_MS = 60_000
 const TIMEOUT_MS = 15_000
 
-/** The rows decide which delivery is sent. The end of an attempt claims the next one in its transaction. */
+/**
+ * Sends due deliveries. A message only names an endpoint; the database decides which delivery is sent. The transaction
+ * that records an attempt also claims the next delivery of the endpoint.
+ */
 export const webhookDeliverer: Worker = {
   name: 'webhook-deliverer',
   sends: true,
@@ -33,12 +36,12 @@ export const webhookDeliverer: Worker = {
     let isStopping = false
 
     async function deliverTo(endpointId: string): Promise<void> {
-      const until = performance.now() + SLOT_MS
+      const until = performance.now() + MESSAGE_MS
       let delivery = await batches.run({ endpointId, ended: null, wantsNext: true })
       while (delivery) delivery = await attempt(delivery, until)
     }
 
-    async function attempt(delivery: ClaimedAttempt, slotUntilMs: number): Promise<ClaimedAttempt | null> {
+    async function attempt(delivery: ClaimedAttempt, until: number): Promise<ClaimedAttempt | null> {
       deps.crashPoint('delivery-claimed')
       // A process that was suspended may have lost its lease; it skips an attempt that could end too late.
       if (performance.now() - delivery.claimedAtMs > LEASE_MS - TIMEOUT_MS) return null
@@ -46,7 +49,7 @@ export const webhookDeliverer: Worker = {
       deps.crashPoint('delivery-sent')
       const { endpointId, n } = delivery
       const outcome = sent.outcome.result === 'delivered' ? 'delivered' : sent.outcome.failure
-      const wantsNext = !isStopping && performance.now() < slotUntilMs
+      const wantsNext = !isStopping && performance.now() < until
       const next = await batches.run({ endpointId, ended: { delivery, sent }, wantsNext })
       deps.crashPoint('delivery-recorded')
       metrics.attempts.inc({ outcome })
@@ -58,7 +61,7 @@ export const webhookDeliverer: Worker = {
     }
 
     const subscription = on(deliveryDue, PREFETCH, ({ endpointId }) => deliverTo(endpointId), {
-      deadlineMs: SLOT_MS + LAST_ATTEMPT_MS,
+      deadlineMs: MESSAGE_MS + LAST_ATTEMPT_MS,
     })
     return [
       http,

@@ -86,7 +86,7 @@ const patchEndpoint = write({
   path: '/v1/webhooks/endpoints/{endpointId}',
   operationId: 'changeWebhookEndpoint',
   summary: 'Change an endpoint',
-  description: 'Members that the request omits do not change. A new filter or order applies to later events.',
+  description: 'Members that the request omits do not change. A new `eventTypes` or `ordered` applies to later events.',
   params,
   body: EndpointChangeBody,
   returns: EndpointSchema,
@@ -123,7 +123,8 @@ const rotateSecretRoute = write({
   path: '/v1/webhooks/endpoints/{endpointId}/rotate-secret',
   operationId: 'rotateWebhookSecret',
   summary: 'Rotate the signing secret; the new one is shown only once',
-  description: 'The old secret also signs for `overlapHours` (default 24; 0 ends it at once).',
+  description:
+    'For `overlapHours` (default 24), events are signed with both secrets. With 0 the old secret ends at once.',
   params,
   body: z.strictObject({ overlapHours: z.int().min(0).max(168).default(24) }),
   returns: EndpointWithSecretSchema,

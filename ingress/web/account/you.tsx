@@ -1,5 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { renamePerson } from '#shared/monitoring/on-call/schedule-store.ts'
+import { replaceAddress } from '#shared/monitoring/on-call/schedule-store.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
@@ -76,7 +76,7 @@ export function youPages(pages: Pages): void {
   pages.post('/account/former-address/:token', async (context) => {
     const { link, user } = await openLink(context, 'restore-address')
     const { db, secrets } = context.deps
-    const token = await restoreAddress(link, user, { db, secrets, address: context.address, renamePerson })
+    const token = await restoreAddress(link, user, { db, secrets, address: context.address, replaceAddress })
     redirect(context, `/reset-password/${token}`)
   })
 }
@@ -135,7 +135,7 @@ async function useAddress(context: FormContext): Promise<void> {
     if (!(await updateEmail(tx, user.id, link.email))) {
       throw new NotFoundError('Another account has this address. Sign in with it, or choose another one.')
     }
-    await renamePerson(tx, user.id, user.email, link.email)
+    await replaceAddress(tx, user.id, user.email, link.email)
     await deleteLinks(tx, 'reset-password', user.id)
     const entry = { userId: user.id, actor: user.email, action: 'address.changed', target: link.email, address }
     await insertAudit(tx, { ...entry, organisationId: null })

@@ -14,10 +14,10 @@ export interface IntegrationOutcome {
   delivery?: { state: string; error: string; attempts: number } | null
 }
 
-/** A notification that was withdrawn before its first attempt is reported as superseded. */
+/** Shows a notification that another one replaced before its first attempt as superseded. */
 export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { outcome: string; reason: string } {
-  const isReplaced = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
-  return isReplaced && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
+  const isSuperseded = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
+  return isSuperseded && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
 }
 
 /** `Chat: Notified: it is still down.` or `Phone: Not notified (failed: Time-out), although it is still down.` */
@@ -64,13 +64,13 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   SNOOZE_ENDED: 'its snooze has ended.',
   ESCALATED: ({ step }) => `${step === undefined ? 'the next step' : `step ${Number(step) + 1}`} was requested.`,
   FIRST_STEP_FAILED: 'no notification of the first step was delivered.',
-  GAP: 'it was expected while we could not receive pings.',
+  GAP: 'its ping was due while we could not receive pings.',
   REFUSED_PING: 'one of its pings was refused because of an error on our side.',
-  UNKNOWN_NOTICE: 'we could not receive pings when it was expected.',
+  UNKNOWN_NOTICE: 'its status is unknown, because its ping was due while we could not receive pings.',
   FAILURES: ({ have, need }) => (need === undefined ? 'too few failures.' : `${have} of ${need} failures so far.`),
   DOWN_FOR: ({ seconds }) => (seconds === undefined ? 'not down for long enough.' : `not down for ${seconds} s yet.`),
   GROUPING: 'it waits for other checks that go down at the same time.',
-  OUTSIDE_HOURS: 'it is outside the hours of the step.',
+  OUTSIDE_HOURS: 'the time is outside the hours of the step.',
   ACKNOWLEDGED: 'the incident is acknowledged.',
   MERGED: (detail) => `it is merged into ${named(detail, 'another incident')}.`,
   RECOVERING: 'it is up again, and more successes are needed.',
@@ -79,7 +79,7 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   MAINTENANCE: (detail) => `it is in maintenance (${named(detail, 'a window')}).`,
   PARENT_DOWN: (detail) => `it depends on ${named(detail, 'another check')}, which is down.`,
   PARENT_LATE: (detail) => `it depends on ${named(detail, 'another check')}, which is late.`,
-  BELOW_SEVERITY: 'the check is less severe than the step.',
+  BELOW_SEVERITY: 'the severity of the check is below that of the step.',
   INTEGRATION_GONE: 'the integration was deleted.',
   INTEGRATION_DISABLED: 'the integration is disabled.',
   INTEGRATION_IGNORES: 'the integration ignores this change.',

@@ -9,12 +9,12 @@ export interface Downtime {
   until: Micros
   /** time down in the month */
   seconds: number
-  /** outages; an outage of two months counts in both */
+  /** outages outside the excluded spans; one that crosses the end of a month counts in both */
   count: number
 }
 
 /**
- * Returns the downtime of the newest calendar months (UTC), newest first. An outage lasts from a flip to down until the
+ * Returns the downtime of the last `months` calendar months (UTC) with the current one, newest first. An outage lasts from a flip to down until the
  * next flip to another status, for example to paused.
  * @param excluded merged spans that do not count as downtime (docs/spec/alerting.md#maintenance-windows)
  */
@@ -27,8 +27,8 @@ export function downtimeByMonth(
   const outages = findOutages(flips, now)
   return monthSpans(months, now).map(([from, until]) => {
     const lengths = outages.flatMap((outage) => {
-      const counted = without({ from: Math.max(outage.from, from), until: Math.min(outage.until, until) }, excluded)
-      return counted.length === 0 ? [] : [covered(counted, from, until)]
+      const remaining = without({ from: Math.max(outage.from, from), until: Math.min(outage.until, until) }, excluded)
+      return remaining.length === 0 ? [] : [covered(remaining, from, until)]
     })
     const micros = lengths.reduce((sum, length) => sum + length, 0)
     return { from, until, seconds: Math.floor(toSeconds(micros)), count: lengths.length }
@@ -43,7 +43,7 @@ interface Outage {
 function findOutages(flips: readonly Flip[], now: Micros): Outage[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const outages: Outage[] = []
-  // The flip to down before the oldest stored one was deleted, so the check counts as down for all time before.
+  // The flip that began this outage has been deleted. Its time is unknown, so the outage counts from the beginning.
   let downSince: Micros | null = ordered[0]?.from === 'down' ? Number.NEGATIVE_INFINITY : null
   for (const flip of ordered) {
     if (downSince === null) {
@@ -65,8 +65,8 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
 }
 
 /**
- * Returns since when the status of a check is known: since its first flip to up or down, or since its creation if that
- * flip was deleted. Null before the first ping.
+ * Returns since when the status of a check is known: since its first flip to up or down. Returns the time of creation if
+ * the first flips were deleted, and null while the check has never been up or down.
  */
 export function knownSince({ nPings }: { nPings: number }, flips: readonly Flip[], createdAt: Micros): Micros | null {
   const ordered = flips.toSorted((a, b) => a.at - b.at)

@@ -12,7 +12,7 @@ export interface StoredSchedule extends ScheduleFields {
   projectId: number
   projectUuid: string
   version: number
-  /** shifts are recorded up to this instant; null for a new schedule */
+  /** when another person comes on call, as computed at the last recording of shifts; null before the first one */
   nextChangeAt: Micros | null
   changedAt: Micros
 }
@@ -24,7 +24,7 @@ const COLUMNS = columns<Row>()(`
   ${microsOf('s.next_change_at')} AS nextChangeAt, ${microsOf('s.changed_at')} AS changedAt`)
 const TABLES = 'schedules s JOIN projects p ON p.id = s.project_id'
 
-const RESPONDING = roles.filter((role) => may(role, 'respond'))
+const RESPONDER_ROLES = roles.filter((role) => may(role, 'respond'))
 
 function scheduleOf({ document, ...row }: Row): StoredSchedule {
   return { ...document, ...row }
@@ -68,13 +68,13 @@ export async function findScheduleById(db: Knex, id: number): Promise<StoredSche
   return row ? scheduleOf(row) : null
 }
 
-/** Waits for other writers of the schedule. */
+/** Locks the row until the end of the transaction, and waits for other writers. */
 export async function lockSchedule(tx: Knex, id: number): Promise<StoredSchedule | null> {
   const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM ${TABLES} WHERE s.id = ? FOR UPDATE OF s`, [id])
   return row ? scheduleOf(row) : null
 }
 
-/** Returns null if another writer has it. */
+/** Locks the row as `lockSchedule`, but returns null at once if another writer has locked it. */
 export async function tryLockSchedule(tx: Knex, id: number): Promise<StoredSchedule | null> {
   const sql = typed`SELECT ${COLUMNS} FROM ${TABLES} WHERE s.id = ? FOR UPDATE OF s SKIP LOCKED`
   const [row] = await query(tx, sql, [id])
@@ -108,8 +108,8 @@ export async function updateSchedule(tx: Knex, id: number, { name, ...document }
   return changed === 1
 }
 
-/** An override changes the result, too. */
-export async function touchSchedule(tx: Knex, id: number): Promise<void> {
+/** Marks a schedule as changed, after a change outside its row, for example of an override. */
+export async function markScheduleChanged(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE schedules SET changed_at = now() WHERE id = ?', [id])
 }
 
@@ -117,18 +117,21 @@ export async function deleteSchedule(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM schedules WHERE id = ?', [id])) === 1
 }
 
-const MEMBERS_DIGEST = `coalesce((
+const RESPONDERS_DIGEST = `coalesce((
   SELECT md5(string_agg(u.email, ' ' ORDER BY u.email)) FROM memberships m JOIN users u ON u.id = m.user_id
   WHERE m.organisation_id = s.organisation_id AND m.role = ANY(?::text[])), '')`
 
-/** Lists ids of schedules with a change that is due, or whose possible people differ from those at the last recording. */
+/**
+ * Lists ids of schedules whose shifts must be recorded: another person comes on call, nothing is recorded yet, or the
+ * responders of the organisation have changed since.
+ */
 export async function dueSchedules(db: Knex, now: Micros, limit: number): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,
     `SELECT s.id FROM schedules s
-     WHERE s.next_change_at IS NULL OR s.next_change_at <= ${timestampOf('?::bigint')} OR s.members_digest <> ${MEMBERS_DIGEST}
+     WHERE s.next_change_at IS NULL OR s.next_change_at <= ${timestampOf('?::bigint')} OR s.members_digest <> ${RESPONDERS_DIGEST}
      ORDER BY s.next_change_at LIMIT ?`,
-    [now, RESPONDING, limit],
+    [now, RESPONDER_ROLES, limit],
   )
   return rows.map(({ id }) => id)
 }
@@ -136,8 +139,8 @@ export async function dueSchedules(db: Knex, now: Micros, limit: number): Promis
 export async function saveNextChange(tx: Knex, id: number, at: Micros): Promise<void> {
   await execute(
     tx,
-    `UPDATE schedules s SET next_change_at = ${timestampOf('?::bigint')}, members_digest = ${MEMBERS_DIGEST} WHERE id = ?`,
-    [at, RESPONDING, id],
+    `UPDATE schedules s SET next_change_at = ${timestampOf('?::bigint')}, members_digest = ${RESPONDERS_DIGEST} WHERE id = ?`,
+    [at, RESPONDER_ROLES, id],
   )
 }
 
@@ -159,12 +162,12 @@ export async function listResponders(db: Knex, organisationIds: readonly number[
     db,
     typed`SELECT ${RESPONDER_COLUMNS} FROM memberships m JOIN users u ON u.id = m.user_id
      WHERE m.organisation_id = ANY(?::bigint[]) AND m.role = ANY(?::text[]) ORDER BY u.email`,
-    [organisationIds, RESPONDING],
+    [organisationIds, RESPONDER_ROLES],
   )
 }
 
-/** Rewrites an address that changed, in every organisation of the person. */
-export async function renamePerson(tx: Knex, userId: number, before: string, after: string): Promise<void> {
+/** Replaces the previous address of a person in the schedules, overrides, swaps and shifts of all organisations. */
+export async function replaceAddress(tx: Knex, userId: number, before: string, after: string): Promise<void> {
   const rows = await query(
     tx,
     typed`SELECT ${COLUMNS} FROM ${TABLES}

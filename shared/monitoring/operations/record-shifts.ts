@@ -8,10 +8,10 @@ import {
   dueSchedules,
   listResponders,
   lockSchedule,
+  markScheduleChanged,
   type Responder,
   type StoredSchedule,
   saveNextChange,
-  touchSchedule,
   tryLockSchedule,
 } from '../on-call/schedule-store.ts'
 import { openShift, saveRecording } from '../on-call/shift-store.ts'
@@ -72,7 +72,7 @@ export async function changeFacts<T>(
   if (!before) return null
   await recordShifts(tx, before, now)
   const result = await change(before)
-  await touchSchedule(tx, id)
+  await markScheduleChanged(tx, id)
   const after = await lockSchedule(tx, id)
   if (after) await recordShifts(tx, after, now)
   return result

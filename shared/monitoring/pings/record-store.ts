@@ -9,7 +9,7 @@ import type { NoTextReason } from '../checks/keywords.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/** For example a pause that must be ended manually, or a missing keyword. */
+/** Why a ping changed nothing, for example `paused`: the check must be resumed manually. */
 export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview' | 'source'
 
 export interface RecordedPing {
@@ -23,16 +23,16 @@ export interface RecordedPing {
   ua: string
   rid: string | null
   exitStatus: number | null
-  /** reason why it changed nothing, or why the filter found no text in its body; else null */
+  /** why it changed nothing, or why the keyword filter found no text in its body; else null */
   ignored: IgnoredReason | NoTextReason | null
   body: Buffer | null
   /** id of the row of ping_bodies with its body; only for large mails */
   storedBody?: string
-  /** only for mails whose body is stored */
+  /** only for mails: shown in lists */
   subject?: string
 }
 
-/** Messages of one channel to one shard are numbered from 1 and applied in order. */
+/** A stream is what one publisher sends to one shard: its messages are numbered from 1 and applied in order. */
 export interface StreamPosition {
   stream: string
   shard: number
@@ -40,10 +40,10 @@ export interface StreamPosition {
   lastSeq: number
 }
 
-/** A transaction number is unique on one server only. */
+/** The transaction that wrote. Two servers can use the same transaction number. */
 export interface Writer {
   xid: number
-  /** start of the server: a standby that takes over has other numbers */
+  /** start of the server process; differs between a promoted standby and the previous primary */
   server: Micros
 }
 
@@ -52,7 +52,10 @@ export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
   last: number
 }
 
-/** A second consumer waits for the lock and finds the messages applied. `isNew` streams have no position. */
+/**
+ * Locks streams until the commit, and returns their positions. A second consumer waits here and then sees that the
+ * messages are applied. Missing streams are added with position 0; `isNew` avoids the first lookup.
+ */
 export async function lockStreams(
   run: RunPrepared,
   streams: readonly (Pick<StreamPosition, 'stream' | 'shard'> & { isNew: boolean })[],
@@ -90,7 +93,7 @@ const ADD_STREAMS: Prepared = {
     ON CONFLICT DO NOTHING`,
 }
 
-/** Writes at the latest with the commit. `lockStreams` has locked the streams. */
+/** Sets positions; call `lockStreams` first. The statement is sent with the next one, at the latest with the commit. */
 export function moveStreams(run: RunPrepared, positions: readonly StreamPosition[]): void {
   run.later(MOVE_STREAMS, [...keysOf(positions), positions.map(({ lastSeq }) => lastSeq)])
 }
@@ -103,7 +106,10 @@ const MOVE_STREAMS: Prepared = {
     WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard`,
 }
 
-/** Null if a message was applied or a stream is unknown: the transaction must not commit. */
+/**
+ * Sets positions without a lock before. Returns null if one of the messages was already applied, or a stream is unknown:
+ * then the transaction must roll back.
+ */
 export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
   const moved = await run(ADVANCE_STREAMS, [
     ...keysOf(moves),
@@ -122,7 +128,7 @@ const ADVANCE_STREAMS = {
     RETURNING ${WRITER_COLUMNS}`,
 } satisfies Prepared
 
-/** The clock for arrivals. */
+/** Returns the time of the database, by which the arrival times of pings are corrected. */
 export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
   const [row] = await run(DATABASE_CLOCK, [])
   if (!row) throw new Error('the database returned no time')
@@ -135,9 +141,9 @@ const DATABASE_CLOCK: Prepared<{ now: Micros }> = {
 }
 
 /**
- * Writes at the latest with the commit. The log is a ring buffer: a ping overwrites the oldest one, so no clean-up is
- * needed (docs/adr/0002). `pings` has at most `logLimit` of one check, the newest. With `expectFree` the slot is not
- * read; if it is taken, the transaction fails (`isSlotTaken`).
+ * Writes pings at the latest with the commit. The log is a ring buffer: a ping overwrites the oldest one, so no clean-up
+ * is needed (docs/adr/0002). Pass at most the newest `logLimit` pings of each check. With `expectFree`, pings with numbers
+ * up to `logLimit` are inserted into slots that must be free; if one is taken, the transaction fails (`isSlotTaken`).
  */
 export function recordPings(
   run: RunPrepared,
@@ -182,7 +188,7 @@ function carriedColumns(pings: readonly RecordedPing[], logLimit: number): Param
   ]
 }
 
-/** Has the order of the statements; omits the body. */
+/** Returns $1 to $11 of the statements below. */
 function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[] | null)[] {
   return [
     pings.map((ping) => ping.checkId),
@@ -229,7 +235,7 @@ const RECORD_MAILS: Prepared = {
     FROM ${UNNESTED}, $12::bytea[], $13::text[], $14::text[]) AS t(${COLUMNS}, subject) ${OVERWRITE}`,
 }
 
-/** The body is moved between the tables inside the database. If the row is missing, the ping has no body. */
+/** The body is moved between the tables inside the database. If the row is missing, the ping has no body and no subject. */
 const RECORD_STORED_BODY: Prepared = {
   name: 'record-stored-body',
   text: `
@@ -241,7 +247,7 @@ const RECORD_STORED_BODY: Prepared = {
     ${OVERWRITE}`,
 }
 
-/** Oldest number first. */
+/** Returns the pings since the check was last paused or resumed, oldest first. */
 export async function signalsSincePause(run: RunPrepared, checkId: number): Promise<RecordedSignal[]> {
   return await run(SIGNALS_SINCE_PAUSE, [checkId])
 }
@@ -257,7 +263,9 @@ const SIGNALS_SINCE_PAUSE = {
     ORDER BY n`,
 } satisfies Prepared
 
-/** No copy of their messages can exist after `days`. */
+/**
+ * Deletes streams without a message for `days`. The broker keeps no message that long, so none can be applied twice.
+ */
 export async function pruneStreams(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [days])
 }

@@ -54,7 +54,7 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
   const connection = (await db.client.acquireConnection().catch(rethrow)) as PooledClient
   const trips = openTrips(connection)
   try {
-    const tenant = connection.isBound ? currentTenant() : undefined
+    const tenant = connection.hasRowSecurity ? currentTenant() : undefined
     trips.run.later(BEGIN, [])
     if (tenant !== undefined) trips.run.later(NARROW, [idText(tenant.organisationId), idText(tenant.projectId)])
     connection.transaction = tenant === undefined ? 'pipeline' : 'tenant'

@@ -8,9 +8,9 @@ export interface SocketHolder {
 
 export interface ScopedConnection {
   query(text: string): Promise<{ rowCount: number | null; rows: unknown[] }>
-  /** true if row security applies to its login, so that it can be restricted to a tenant */
-  isBound?: boolean
-  /** true if the next transaction may use another session, without prepared statements */
+  /** true if row security applies to the login, so that queries can be limited to a tenant */
+  hasRowSecurity?: boolean
+  /** true behind a transaction pooler: each transaction may use another session, so statements are not prepared */
   isShared?: boolean
   /** the mode of the current transaction; absent outside a transaction */
   transaction?: 'pipeline' | 'tenant' | undefined
@@ -21,7 +21,7 @@ export interface KnexQuery {
   response?: unknown
 }
 
-/** True if the login is a member of the pipeline role and owns no table: without the role it sees no rows. */
+/** True if row security applies to the login: it is no superuser, owns no table, and sees rows only by the pipeline role. */
 const NEEDS_ROLE = `EXISTS (
   SELECT FROM pg_roles AS login
   WHERE login.rolname = session_user AND NOT login.rolsuper
@@ -37,8 +37,9 @@ interface Session {
 }
 
 /**
- * Without row security the login stays unchanged. Shared sessions get both as defaults of the login (`migrate`); here
- * they would leak into sessions of other clients. @throws PoolerError if the settings have no effect
+ * Sets time limits and the pipeline role of a new session. A login without row security keeps its role. Behind a
+ * transaction pooler, `migrate` has set both as defaults of the login; set here, they would apply to other clients.
+ * @throws PoolerError if the settings have no effect
  */
 export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
   connection.isShared = pooler === 'transaction'
@@ -56,22 +57,25 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
   )
   // The statement text determines the row type.
   const [session] = rows as Session[]
-  connection.isBound = session?.needsRole === true
-  if (session?.deadline !== '0' && (!connection.isBound || session?.role === PIPELINE_ROLE)) return
+  connection.hasRowSecurity = session?.needsRole === true
+  if (session?.deadline !== '0' && (!connection.hasRowSecurity || session?.role === PIPELINE_ROLE)) return
   throw new PoolerError(
     connection.isShared
-      ? 'sessions behind the pooler lack deadlines or role: npm run -s migrate with DATABASE_POOLER=transaction, then RECONNECT the pooler'
-      : 'a pooler drops what is set for a session: DATABASE_POOLER must be set to its mode',
+      ? 'the login behind the pooler has no default statement_timeout or role: npm run -s migrate with DATABASE_POOLER=transaction, then give the pooler the command RECONNECT'
+      : 'settings of the session have no effect, probably because of a pooler: DATABASE_POOLER must be set to its mode',
   )
 }
 
-/** Role and tenant are reset at the end, so the next user of the connection does not inherit them. */
+/**
+ * Runs a query as the current tenant. Role and tenant are set for the transaction only, so the next user of the
+ * connection does not inherit them. A transaction that began without a tenant stays unrestricted.
+ */
 export async function runScoped(
   connection: ScopedConnection,
   query: KnexQuery,
   run: () => Promise<unknown>,
 ): Promise<unknown> {
-  if (!connection.isBound) return await run()
+  if (!connection.hasRowSecurity) return await run()
   const tenant = currentTenant()
   const verb = /^(BEGIN|COMMIT|ROLLBACK)( TO)?/.exec(query.sql ?? '')
   if (verb?.[1] === 'BEGIN') {
@@ -84,7 +88,7 @@ export async function runScoped(
     connection.transaction = undefined
     return await run()
   }
-  if (connection.transaction === 'tenant' && tenant === undefined) return await widened(connection, run)
+  if (connection.transaction === 'tenant' && tenant === undefined) return await runAcrossTenants(connection, run)
   if (connection.transaction !== undefined || tenant === undefined) return await run()
   await connection.query(beginAs(tenant))
   try {
@@ -97,7 +101,7 @@ export async function runScoped(
   }
 }
 
-async function widened(connection: ScopedConnection, run: () => Promise<unknown>): Promise<unknown> {
+async function runAcrossTenants(connection: ScopedConnection, run: () => Promise<unknown>): Promise<unknown> {
   await connection.query(`SET LOCAL ROLE ${PIPELINE_ROLE}`)
   try {
     return await run()

@@ -21,10 +21,10 @@ export interface OrderIdentity {
   poValuePaise: Paise
 }
 
-// Occurs in no field: identifiers and dates are plain ASCII, and numbers have no control characters.
+// Occurs in no field: identifiers and dates have only printable characters, and normalisedNumber removes control characters.
 const SEPARATOR = '\u001f'
 
-/** The IRN is the exact identity (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+/** The exact identity: the four fields that an IRN consists of (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 export function rf1Input({ supplierGstin, documentType, documentNumber, documentDate }: ReceivableIdentity): string {
   const number = normalisedNumber(documentNumber)
   return ['RSP-RF1', supplierGstin, financialYear(documentDate), documentType, number].join(SEPARATOR)
@@ -46,7 +46,7 @@ export function rf2Input({ supplierGstin, buyerGstin, documentNumber }: Receivab
   return ['RSP-RF2', panOfGstin(supplierGstin), panOfGstin(buyerGstin), number].join(SEPARATOR)
 }
 
-/** The economic identity detects a changed number; the total is in whole rupees. */
+/** The economic identity: finds the same receivable with another number by parties, date and whole rupees. */
 export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }: ReceivableIdentity): string {
   const rupees = String(Math.floor(totalPaise / 100))
   return ['RSP-RF3', panOfGstin(supplierGstin), panOfGstin(buyerGstin), documentDate, rupees].join(SEPARATOR)
@@ -54,7 +54,7 @@ export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }
 
 const DAY_MS = 86_400_000
 
-/** By week and amount: weeks since 1970-01-01, three digits of the amount. */
+/** Parties, week (counted from 1970-01-01) and the three leading digits of the amount. */
 export function rf4Input(receivable: ReceivableIdentity): string {
   return rf4InputOf(receivable, weekOf(receivable), amountKeyOf(receivable.totalPaise))
 }
@@ -63,16 +63,16 @@ export function rf4Input(receivable: ReceivableIdentity): string {
 export function rf4WindowInputs(receivable: ReceivableIdentity): string[] {
   const week = weekOf(receivable)
   const amounts = neighbouringAmounts(amountKeyOf(receivable.totalPaise))
-  return [week - 1, week, week + 1].flatMap((at) => amounts.map((amount) => rf4InputOf(receivable, at, amount)))
+  return [week - 1, week, week + 1].flatMap((near) => amounts.map((amount) => rf4InputOf(receivable, near, amount)))
 }
 
-/** Three significant digits of an amount: `mantissa` times ten to the `exponent`, truncated to whole rupees. */
+/** An amount in rupees is about `mantissa` × 10^`exponent`; `mantissa` holds its three leading digits. */
 interface AmountKey {
   exponent: number
   mantissa: number
 }
 
-/** Divides whole rupees by ten, without remainders, until they are below 1,000. */
+/** Drops the last digits of the whole rupees until at most three remain. */
 export function amountKeyOf(paise: Paise): AmountKey {
   let mantissa = Math.floor(paise / 100)
   let exponent = 0
@@ -96,7 +96,7 @@ function rf4InputOf({ supplierGstin, buyerGstin }: ReceivableIdentity, week: num
   return ['RSP-RF4', panOfGstin(supplierGstin), panOfGstin(buyerGstin), String(week), key].join(SEPARATOR)
 }
 
-/** Exact with a number, otherwise only a possible match of parties and value. */
+/** With a number the match is exact. Without one, equal parties and value only suggest the same order. */
 export function po1Input(order: OrderIdentity): { input: string; isExact: boolean } {
   const { buyerGstin, borrowerGstin, subcontractorGstin, poNumber, poValuePaise } = order
   const value = String(poValuePaise)
@@ -116,7 +116,7 @@ function normalisedNumber(number: string): string {
     .toUpperCase()
 }
 
-// Removes zeros before punctuation, so that "10/05" and "10/5" match while "1/005" and "1005" differ.
+// Removes leading zeros of each group of digits first, then punctuation: "10/05" and "10/5" match, "1/005" and "1005" differ.
 function looseNumber(number: string): string {
   return normalisedNumber(number)
     .replace(/(?<![0-9])0+(?=[0-9])/g, '')

@@ -28,14 +28,14 @@ import {
 } from '../first-financing/store.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { replaceFingerprints } from './registration-epochs.ts'
+import { addFingerprints } from './registration-epochs.ts'
 import { lapseRegistration } from './registrations.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000
 /** Each round sees the commits of concurrent transactions; two rounds are usual under contention. */
 const MAX_ROUNDS = 20
-/** Accepted difference between the clock of a transaction and ours. */
+/** Accepted difference between the clocks of the database and this process. */
 const CLOCK_SLACK_MS = 1_000
 
 export interface RegistrationRequest {
@@ -44,7 +44,7 @@ export interface RegistrationRequest {
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
-  /** by the sandbox's scenario */
+  /** only in the sandbox: in the test scenario, another organisation holds it */
   isRegisteredElsewhere: boolean
 }
 
@@ -55,7 +55,10 @@ export interface RegisteringDeps extends OperationDeps {
 
 export type Registered = { registration: Registration; isNew: boolean } | { refusal: ConflictError }
 
-/** The unique index decides. Takes over a receivable that a pack of the same organisation holds. */
+/**
+ * Registers a receivable unless another organisation holds it. Of concurrent requests, the unique index of fingerprints
+ * admits one. A receivable that a pack of the same organisation holds is taken over.
+ */
 export async function registerReceivable(
   tx: Knex.Transaction,
   owner: Owner,
@@ -68,7 +71,7 @@ export async function registerReceivable(
   const newFingerprints = allFingerprints(keys, request.fields)
   if (request.isRegisteredElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    // Independent queries: an expired record holds nothing, lapsed or not.
+    // Both run at once: `findHolder` ignores expired records, even if they are not marked as lapsed yet.
     const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, sought), findHolder(tx, owner.env, sought)])
     for (const recordId of lapsed) await lapse(tx, recordId, sought, deps)
     if (!holder) {
@@ -86,9 +89,8 @@ export async function registerReceivable(
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
     if (registration) {
-      // Adds the fingerprints of a newer epoch, but never those of another buyer or amount.
-      if (await isReceivableOf(tx, registration.id, sought))
-        await replaceFingerprints(tx, registration, newFingerprints)
+      // Adds the fingerprints of a newer epoch, but never those of a receivable with another buyer or amount.
+      if (await isReceivableOf(tx, registration.id, sought)) await addFingerprints(tx, registration, newFingerprints)
       return { registration, isNew: false }
     }
   }
@@ -160,7 +162,7 @@ function committedOf(input: ReceivableInput): Record<string, string | number> {
   return isBlind(input) ? { rf1: newestRf1(input.fingerprints) } : definedOf(input)
 }
 
-/** An absent member cannot be committed. */
+/** Omits an absent member: a commitment needs a value. */
 function definedOf(fields: ReceivableFields): Record<string, string | number> {
   const { financialYear, ...required } = fields
   return financialYear === undefined ? required : { ...required, financialYear }
@@ -170,7 +172,7 @@ function newestRf1(fingerprints: RequestFingerprints): string {
   return fingerprints.toSorted((a, b) => b.epoch - a.epoch)[0]?.rf1 ?? ''
 }
 
-/** Does not reveal the sides to each other. */
+/** Notifies both organisations, and reveals neither to the other. */
 async function refuse(
   tx: Knex.Transaction,
   owner: Owner,

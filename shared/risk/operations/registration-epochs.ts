@@ -24,7 +24,7 @@ import { instant, type OperationDeps } from './deps.ts'
 /** Each registration has four fingerprints. */
 const PAGE = 100
 
-export async function replaceFingerprints(
+export async function addFingerprints(
   tx: Knex.Transaction,
   { organisationId, env, id, state, firstSeenAt }: Registration,
   fingerprints: readonly Fingerprint[],
@@ -48,7 +48,7 @@ export async function replaceFieldCommitments(
   const registrations = await takeUnnamed(tx, env, epoch, { after, limit: PAGE })
   for (const registration of registrations) {
     const fields = decryptedReceivable(registration, secrets)?.fields
-    if (fields) await replaceFingerprints(tx, registration, allFingerprints(keys, fields))
+    if (fields) await addFingerprints(tx, registration, allFingerprints(keys, fields))
   }
   return registrations.length === PAGE ? (registrations.at(-1)?.id ?? null) : null
 }

@@ -216,7 +216,7 @@ type Rename = (tx: Knex, userId: number, before: string, after: string) => Promi
 export async function restoreAddress(
   link: OneTimeLink,
   user: User,
-  { db, secrets, address, renamePerson }: Recovery & { renamePerson: Rename },
+  { db, secrets, address, replaceAddress }: Recovery & { replaceAddress: Rename },
 ): Promise<string> {
   return await transaction(db, async (tx) => {
     if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was already used.')
@@ -224,7 +224,7 @@ export async function restoreAddress(
     if (!(await updateEmail(tx, user.id, link.email))) {
       throw new NotFoundError('Another account has this address now. Ask the operator of this installation.')
     }
-    await renamePerson(tx, user.id, user.email, link.email)
+    await replaceAddress(tx, user.id, user.email, link.email)
     await recoverAccountNote(tx, user, 'address.restored', link.email, address)
     return await endAccess(tx, user.id, { secrets, since: link.createdAt })
   })

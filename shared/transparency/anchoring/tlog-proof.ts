@@ -24,7 +24,7 @@ export function formatTlogProof({ extra, index, hashes, checkpoint }: TlogProof)
   return `${[...lines, ...hashes.map(toBase64)].join('\n')}\n\n${checkpoint}`
 }
 
-/** Excludes the checkpoint. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE */
+/** Parses a proof; its checkpoint stays text. Verifies nothing. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE */
 export function parseTlogProof(text: string): TlogProof {
   if (text.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the proof is too large')
   const end = text.indexOf('\n\n')
@@ -39,7 +39,7 @@ export function parseTlogProof(text: string): TlogProof {
   return extra === null ? proof : { extra, ...proof }
 }
 
-/** One per line; undefined when one is malformed, or there are more than 63. */
+/** Parses one hash per line. Returns undefined if one is malformed, or there are more than 63. */
 export function parseProofLines(lines: readonly string[]): Uint8Array[] | undefined {
   if (lines.length > MAX_PROOF_HASHES) return undefined
   const hashes: Uint8Array[] = []

@@ -22,26 +22,26 @@ test.before(async () => {
   await db('saved_filters').insert(filter)
 })
 
-/** The forms of a page after which something is lost, by where they are sent. */
-async function dangerous(page: Page): Promise<string[]> {
+/** Returns the actions of the forms of a page that ask for a confirmation. */
+async function confirmedForms(page: Page): Promise<string[]> {
   return await page
     .locator('form:has(input[name=_question])')
     .evaluateAll((forms) => forms.map((form) => form.getAttribute('action') ?? ''))
 }
 
-/** Matches the actions of forms that delete, end or revoke something. */
+/** Matches the actions of forms that cannot be undone. */
 const ENDS = /\/(delete|remove|revoke|rotate|withdraw|disconnect|end|cancel|release|transfer|sign-out-everywhere)$/
 
-/** Returns the actions of these forms without a confirmation; a field for the name of the object counts as one. */
-async function unasked(page: Page): Promise<string[]> {
+/** Returns the actions of forms that match ENDS without a confirmation, except those in which a name must be typed. */
+async function unconfirmedForms(page: Page): Promise<string[]> {
   const actions = await page
     .locator('form[method=post]:not(:has(input[name=_question], input[required]))')
     .evaluateAll((forms) => forms.map((form) => form.getAttribute('action') ?? ''))
   return actions.filter((action) => ENDS.test(action))
 }
 
-/** Returns the rows that a form could delete. */
-async function written(): Promise<string> {
+/** Returns the numbers of rows that the forms could delete, and the ends of windows, as one text. */
+async function countRows(): Promise<string> {
   const { rows } = await app.deps.db.raw(
     `WITH of_project AS (SELECT id AS project_id FROM projects WHERE id = ?)
      SELECT (SELECT count(*) FROM checks JOIN of_project USING (project_id)) || ' ' ||
@@ -62,8 +62,8 @@ async function written(): Promise<string> {
 /** Returns the path of an action with placeholders for numbers and uuids. */
 const kindOf = (action: string) => action.replaceAll(/\/(?:\d+|[0-9a-f-]{36})(?=\/|$)/g, '/:id')
 
-/** Sends one form of each kind on these pages after which data is lost, and cancels. Returns the kinds. */
-async function requestedOn(
+/** Sends one form of each kind that needs a confirmation, and cancels. Returns the kinds. */
+async function cancelEach(
   t: ExecutionContext,
   page: Page,
   base: string,
@@ -72,14 +72,14 @@ async function requestedOn(
   const requested = new Set<string>()
   for (const path of pages) {
     await page.goto(base + path)
-    t.deepEqual(await unasked(page), [], path)
-    for (const action of await dangerous(page)) {
+    t.deepEqual(await unconfirmedForms(page), [], path)
+    for (const action of await confirmedForms(page)) {
       if (requested.has(kindOf(action))) continue
       requested.add(kindOf(action))
       const form = page.locator(`form[action="${action}"]:has(input[name=_question])`)
       const here = page.locator(':is(nav[aria-label=Main], .who) [aria-current=page]')
       const current = await here.getAttribute('href')
-      // Fields in a closed section are sent too: only the response matters here.
+      // A click by script also works in a closed section.
       await form
         .locator('button[type=submit]')
         .first()
@@ -94,33 +94,36 @@ async function requestedOn(
   return requested
 }
 
-test.serial('without scripts every destructive form needs confirmation, and shows the current position', async (t) => {
-  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
-  const page = await browser.context.newPage()
-  await signIn(account, page)
-  const before = await written()
-  const requested = await requestedOn(t, page, app.url, Object.values(paths))
-  for (const kind of [
-    /filters\/:id\/delete/,
-    /sessions\/:id\/end/,
-    /everywhere/,
-    /notes\/:id\/end/,
-    /windows\/:id\/end/,
-    /transfer/,
-  ])
-    t.true(
-      [...requested].some((action) => kind.test(action)),
-      `${kind} of ${[...requested].join()}`,
-    )
-  t.is(await written(), before, 'nothing is lost before the confirmation')
-})
+test.serial(
+  'without scripts every destructive form needs a confirmation, and its page marks the same navigation entry',
+  async (t) => {
+    await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
+    const page = await browser.context.newPage()
+    await signIn(account, page)
+    const before = await countRows()
+    const requested = await cancelEach(t, page, app.url, Object.values(paths))
+    for (const kind of [
+      /filters\/:id\/delete/,
+      /sessions\/:id\/end/,
+      /everywhere/,
+      /notes\/:id\/end/,
+      /windows\/:id\/end/,
+      /transfer/,
+    ])
+      t.true(
+        [...requested].some((action) => kind.test(action)),
+        `no form matches ${kind}: ${[...requested].join()}`,
+      )
+    t.is(await countRows(), before, 'nothing is lost before the confirmation')
+  },
+)
 
 test.serial('without scripts several checks are deleted only after a page has shown their number', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
   const page = await browser.context.newPage()
   await signIn(account, page)
   await page.goto(app.url + paths.checks)
-  const before = await written()
+  const before = await countRows()
   const remove = async (names: readonly string[]) => {
     for (const name of names) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -130,7 +133,7 @@ test.serial('without scripts several checks are deleted only after a page has sh
   const question = (await page.getByText('cannot be undone').textContent()) ?? ''
   t.regex(question, /^Delete 2 checks with their logs: (Mail queue, Smoke test|Smoke test, Mail queue)\?/)
   await page.getByRole('link', { name: 'Cancel' }).click()
-  t.is(await written(), before)
+  t.is(await countRows(), before)
   t.is(new URL(page.url()).pathname, paths.checks, 'back where they were chosen')
   await remove(['Smoke test'])
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -174,7 +177,7 @@ test.serial(
     const page = await browser.context.newPage()
     await signIn(it, page)
     const pages = [pack, `${base}/clients`, `${base}/agents`, `${base}/webhooks/${endpoint}`]
-    const requested = [...(await requestedOn(t, page, it.app.url, pages))].map((action) => action.split('/').at(-1))
+    const requested = [...(await cancelEach(t, page, it.app.url, pages))].map((action) => action.split('/').at(-1))
     t.deepEqual(requested.toSorted(), ['delete', 'disable', 'revoke', 'revoke', 'revoke', 'revoke', 'rotate', 'rotate'])
     t.deepEqual(await held(), before, 'nothing is lost before the confirmation')
   },

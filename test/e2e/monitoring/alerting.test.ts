@@ -10,7 +10,11 @@ import { jsonOf, send } from '../../support/send.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'notifier', 'sweeper'] })
+  app = await openProduct({
+    listener: 'http',
+    hasRowSecurity: true,
+    workers: ['ping-evaluator', 'notifier', 'sweeper'],
+  })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

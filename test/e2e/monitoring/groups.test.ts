@@ -18,7 +18,7 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-test('a group notifies each member once, even if it is also assigned', async (t) => {
+test('a member of a group is notified once, even if it is assigned directly or is in two groups', async (t) => {
   await using sink = await openHttpSink()
   const { integration, check, ping, ended, counted } = await aProject(app)
   const hook = (name: string) => integration('webhook', { url: `${sink.url}/${name}/$STATUS` }, name)
@@ -78,7 +78,7 @@ test('a test message to a group is a test for each member', async (t) => {
   t.is(sink.requests[0]?.path, '/Test%20from%20Signalbox')
 })
 
-test('deleting a check during its alert discards the alert and disables nothing', async (t) => {
+test('deleting a check during its alert discards the alert and leaves the integration enabled', async (t) => {
   await using sink = await openHttpSink()
   const { integration, check, ping, ended, call, project } = await aProject(app)
   const hook = await integration('webhook', { url: `${sink.url}/$NAME` })
@@ -123,7 +123,7 @@ test('the alert of a check with several sources contains their state', async (t)
   t.regex(text, /1 of 3 sources reports, 2 are needed\. Silent: web2 \(failed \d\d:\d\d\), web3 \(never\)\./)
 })
 
-test('failures of uncounted sources do not count for a policy', async (t) => {
+test('failures of sources that are not expected do not count for a policy', async (t) => {
   await using sink = await openHttpSink()
   const { integration, check, ping, call } = await aProject(app)
   const { db } = app.deps
@@ -145,7 +145,7 @@ test('failures of uncounted sources do not count for a policy', async (t) => {
     [true, false],
   )
   await ping(uuid, '/fail?source=web1')
-  // No sweeper runs here that would start the alerter.
+  // The alerter runs beside the notifier; without a sweeper, only this message makes it work.
   await eventually('the alert', async () => {
     await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
     return sink.requests.length > 0

@@ -32,7 +32,7 @@ test.before(async () => {
   http = await openHttpSink()
   app = await openProduct({
     listener: 'http',
-    isBound: true,
+    hasRowSecurity: true,
     workers: ['ping-evaluator', 'alerter', 'notifier', 'sweeper'],
     env: { SMTP_URL: smtp.url, BOUNCE_DOMAIN: 'bounces.example' },
   })

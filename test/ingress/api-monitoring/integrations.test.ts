@@ -9,7 +9,7 @@ let app: HttpProduct
 /** keeps to the public network, and runs commands */
 let strict: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'notifier'] })
+  app = await openProduct({ listener: 'http', hasRowSecurity: true, workers: ['ping-evaluator', 'notifier'] })
   strict = await openProduct({
     listener: 'http',
     workers: [],

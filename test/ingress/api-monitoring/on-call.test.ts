@@ -1,5 +1,5 @@
 import test from 'ava'
-import { renamePerson } from '#shared/monitoring/on-call/schedule-store.ts'
+import { replaceAddress } from '#shared/monitoring/on-call/schedule-store.ts'
 import { recordDueShifts } from '#shared/monitoring/operations/record-shifts.ts'
 import { deleteMembership } from '#shared/tenancy/accounts/store.ts'
 import { microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
@@ -208,7 +208,7 @@ test('the past is recorded and does not change with the schedule, its members or
   t.is((await past()).text.replaceAll(/"name":"\w*"/g, ''), before.replaceAll(/"name":"\w*"/g, ''))
 
   await call('POST', `/schedules/${id}`, { layers: [layer(['ben'])] })
-  await app.db.transaction((tx) => renamePerson(tx, ids.ben ?? 0, address('ben'), address('benjamin')))
+  await app.db.transaction((tx) => replaceAddress(tx, ids.ben ?? 0, address('ben'), address('benjamin')))
   const { layers } = jsonOf(await call('GET', `/schedules/${id}`))
   t.deepEqual(layers[0].people, [address('benjamin')])
   t.is(

@@ -34,7 +34,7 @@ async function openAll() {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
   const product = await openProduct({
-    isBound: true,
+    hasRowSecurity: true,
     env: {
       PORT: String(port),
       PUBLIC_URL: base,

@@ -46,7 +46,7 @@ async function open(): Promise<void> {
   product = await openProduct({
     listener: 'http',
     workers: ['presentation-verifier'],
-    isBound: true,
+    hasRowSecurity: true,
     // Thousands of presentations come from one address: `make fuzz-presentations`.
     env: { OID4VP_CA: authority, PLATFORM_RATE_LIMIT_PER_MINUTE: '0', PUBLIC_RATE_LIMIT_PER_MINUTE: '0' },
   })

@@ -15,7 +15,7 @@ let a: ApiClient
 let b: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
+  product = await openProduct({ hasRowSecurity: true })
   base = (await product.ingress()).base
   workers = await product.workers(['pack-composer', 'financing-registrar'])
   a = await openClient(product, base)

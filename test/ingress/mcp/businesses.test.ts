@@ -13,7 +13,7 @@ const business = {
 const scopes = ['agents:invoke', 'kyb:read', 'acceptance:read', 'risk-signals:read']
 
 test('an agent verifies an entity again, finds an identifier, and reads acceptance and dilution; the register’s words are marked', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['kyb-verifier', 'acceptance-recorder', 'dilution-measurer'])
   const [owner, stranger] = [await openClient(product, base), await openClient(product, base)]
@@ -61,7 +61,7 @@ test('an agent verifies an entity again, finds an identifier, and reads acceptan
 })
 
 test('a unit is reserved for metered calls only, and the audit names the call', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['kyb-verifier', 'dilution-measurer', 'financing-registrar'])
   const owner = await openClient(product, base)

@@ -7,7 +7,7 @@ import { openProduct } from '../../support/product.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
 test('the calls of a day are anchored once it has ended, by however many sweepers, and no call can be altered after it', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base)
   const agent = await connect(base, (await makeKey(owner)).key)

@@ -8,7 +8,7 @@ import { callTool, connect, makeKey } from './agents.ts'
 const scopes = ['agents:invoke', 'first-financing:check', 'first-financing:register']
 
 test('an agent registers a receivable once; another organisation’s learns that a duplicate exists, and nothing more', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['financing-registrar'])
   const [first, second] = [await openClient(product, base), await openClient(product, base)]

@@ -12,7 +12,7 @@ import { openProduct } from '../../support/product.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
 test('an incident is listed, read with what happened in it, and acknowledged once, by the key’s name; it changes no more when it is over', async (t) => {
-  await using product = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'true' }, isBound: true })
+  await using product = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'true' }, hasRowSecurity: true })
   await using sink = await openHttpSink()
   const { base } = await product.ingress()
   await product.workers(['ping-evaluator', 'alerter', 'notifier', 'sweeper'])
@@ -73,7 +73,7 @@ test('an incident is listed, read with what happened in it, and acknowledged onc
 })
 
 test('an unknown incident or page is refused with the invalid argument', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base, { env: 'PRODUCTION' })
   const project = await addProjectOf(product, owner)

@@ -29,7 +29,7 @@ const callOf = (name: string, args: object) => ({
 })
 
 test('a key beyond its rate limit is answered 429 with a retry time, and other keys are not', async (t) => {
-  await using product = await openProduct({ env: { AGENT_RATE_LIMIT_PER_MINUTE: '5' }, isBound: true })
+  await using product = await openProduct({ env: { AGENT_RATE_LIMIT_PER_MINUTE: '5' }, hasRowSecurity: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base)
   const [busy, calm] = [await makeKey(owner), await makeKey(owner)]
@@ -45,7 +45,7 @@ test('a key beyond its rate limit is answered 429 with a retry time, and other k
 })
 
 test.serial('a call ends when its client disconnects, and its pack stays requested', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['pack-composer'])
   const owner = await openClient(product, base)
@@ -78,7 +78,7 @@ for (const era of ERAS) {
   test.serial(
     `${era}: a call that the official client cancels ends at once, and its result is found by its key`,
     async (t) => {
-      await using product = await openProduct({ isBound: true })
+      await using product = await openProduct({ hasRowSecurity: true })
       const { base } = await product.ingress()
       const owner = await openClient(product, base)
       const { key } = await makeKey(owner, { scopes: ['agents:invoke', 'risk-signals:run', 'risk-signals:read'] })
@@ -105,7 +105,7 @@ for (const era of ERAS) {
 test.serial(
   'as many clients as a key may have go away: none leaves a place taken, a question waiting or a unit too many',
   async (t) => {
-    await using product = await openProduct({ isBound: true })
+    await using product = await openProduct({ hasRowSecurity: true })
     const { base } = await product.ingress()
     const owner = await openClient(product, base)
     const scopes = ['agents:invoke', 'kyb:read', 'first-financing:check']

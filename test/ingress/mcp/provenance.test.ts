@@ -5,7 +5,7 @@ import { issuePack } from '../api-risk/trade-support.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
 test('an agent verifies any bundle; an invalid one is refused by name, and without the scope there is no tool', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['provenance-composer', 'anchor'])
   const [issuer, reader] = [await openClient(product, base), await openClient(product, base)]

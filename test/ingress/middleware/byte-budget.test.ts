@@ -9,7 +9,7 @@ import { type Answer, send } from '../../support/send.ts'
 
 const BODY_BYTES = 30_000
 
-test('a budget of bytes holds its total and the share of each holder', (t) => {
+test('a byte budget enforces its total and the limit of each holder', (t) => {
   const budget = createByteBudget({ total: 10, perHolder: 6 })
   t.true(budget.take('a', 6))
   t.false(budget.take('a', 1), 'above its share')
@@ -17,11 +17,12 @@ test('a budget of bytes holds its total and the share of each holder', (t) => {
   t.true(budget.take('b', 4), 'the refused bytes were not counted')
   t.false(budget.take(null, 1), 'above the total, without a share')
   t.true(budget.take('a', -6))
-  t.true(budget.take(null, 6), 'no share bounds it')
+  t.true(budget.take('b', -4))
+  t.true(budget.take(null, 10), 'null has no limit as a holder')
   t.false(budget.take('a', 1))
 })
 
-test('bodies of all addresses together stay within the total until they are answered', async (t) => {
+test('bodies count towards the budget of their address and of all until they are answered', async (t) => {
   const budget = createByteBudget({ total: 100_000, perHolder: 60_000 })
   const held: { request: IncomingMessage; response: ServerResponse }[] = []
   const server = createServer((request, response) => {
@@ -59,9 +60,10 @@ test('bodies of all addresses together stay within the total until they are answ
   await hold('192.0.2.1')
   t.deepEqual(await refusal('192.0.2.1'), refused, 'the share of one address')
   await hold('192.0.2.2')
-  t.deepEqual(await refusal('192.0.2.3'), refused, 'the total of the process')
+  t.deepEqual(await refusal('192.0.2.3'), refused, 'the total of all addresses')
   const [first, second] = held
   if (!first || !second) throw new Error('no body is held')
+  // Parsing takes 128 bytes for each value of a step in advance.
   const values = Buffer.from(JSON.stringify({ x: Array(5_000).fill(1) }))
   await t.throwsAsync(parseInSlices(second.request, values, {}), { message: /too many request bodies/ })
   first.response.end('answered')

@@ -17,7 +17,7 @@ test.before(async () => {
   smtp = await openSmtpSink()
   app = await openProduct({
     listener: 'http',
-    isBound: true,
+    hasRowSecurity: true,
     workers: ['mailer', 'acceptance-recorder'],
     env: { SMTP_URL: smtp.url },
   })

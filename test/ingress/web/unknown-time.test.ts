@@ -37,7 +37,7 @@ test('a check with an extended deadline shows the expected time and its next cha
   await db('status_pages').insert({ project_id: team.project.id, token: 'U'.repeat(22), title: 'Ours' })
   const page = async () => (await owner.get(`/checks/${uuid}`)).text
   const words = async () => (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
-  const notice = `Unknown: expected at ${text(24)} UTC, during an outage on our side. Next chance: ${text(1000)} UTC.`
+  const notice = `Status unknown: a ping was expected at ${text(24)} UTC, during an outage on our side. Next deadline: ${text(1000)} UTC.`
   t.true((await words()).includes(notice))
   // Four strokes hatch a day.
   const hatched = (html: string) => (/class="hatch" d="([^"]*)"/.exec(html)?.[1]?.match(/M/g)?.length ?? 0) / 4

@@ -8,17 +8,17 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../shell/basics.tsx'
 
-/** Unknown periods of a check, which coverage gaps caused (docs/spec/alerting.md#unknown-time). */
+/** Time in which the status of a check is unknown, because its pings may be lost (docs/spec/alerting.md#unknown-time). */
 export interface UnknownTime {
   /** merged */
   spans: readonly WindowTime[]
-  /** null after the next ping, or once the outcome is known */
+  /** the period that has not ended; null if there is none */
   open: OpenUnknown | null
-  /** coverage gaps, also without effect on the check; a current one ends now */
+  /** coverage gaps of the check's listener, even without effect on the check; one that continues has `until` = now */
   gaps: readonly WindowTime[]
 }
 
-/** @param from start of the period */
+/** @param from start of the shown time */
 export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
   const [spans, open, gaps, listeners] = await Promise.all([
     listUnknown(db, check.id, from, now),
@@ -26,23 +26,23 @@ export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micr
     gapsSince(db, from),
     listenersOf(db, [check.id]),
   ])
-  const ours = gaps.filter(({ listener, from: begin }) => listener === listeners.get(check.id) && begin < now)
-  const coverageGaps = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
+  const gapsOfListener = gaps.filter(({ listener, from: begin }) => listener === listeners.get(check.id) && begin < now)
+  const coverageGaps = merged(gapsOfListener.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
   return { spans: merged(spans), open, gaps: coverageGaps }
 }
 
-/** Shows the signal that was expected during a gap, and the next one. Renders nothing while the check is down. */
+/** Shows when a lost ping was expected, and the next deadline. Renders nothing while the check is down. */
 export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
   if (open === null || status === 'down') return null
   const { expectedAt, nextAt, reason } = open
   return (
     <p>
-      Unknown: expected at <Exact at={expectedAt} isNamed />,{' '}
-      {reason === 'GAP' ? 'during an outage on our side' : 'but its ping was refused because of an error on our side'}.
+      Status unknown: a ping was expected at <Exact at={expectedAt} isNamed />,{' '}
+      {reason === 'GAP' ? 'during an outage on our side' : 'but it was refused because of an error on our side'}.
       {nextAt !== null && (
         <>
           {' '}
-          Next chance: <Exact at={nextAt} isNamed />.
+          Next deadline: <Exact at={nextAt} isNamed />.
         </>
       )}
     </p>
