@@ -4,12 +4,15 @@ import { readServerClock } from '../database/server.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-/** All processes share the time of the database: monotonic time plus a measured offset. */
+/**
+ * Estimates the time of the database, so that all processes agree: the monotonic time of the process plus a measured
+ * offset.
+ */
 export interface Clock {
   /** microseconds since the epoch; once set, it never decreases */
   now(): Micros
   isSet(): Promise<void>
-  /** the database's time minus the machine's own wall clock */
+  /** the time of this clock minus the wall clock of the machine */
   offset(): Micros
   problems(): string[]
 }
@@ -18,11 +21,11 @@ const MEASURE_EVERY_MS = 10_000
 const RETRY_AFTER_MS = 1_000
 /** Readings of one measurement; the quickest is the most exact. */
 const READINGS = 5
-/** The offset moves by at most this share of the elapsed time, so that the clock never runs backwards. */
+/** Corrections move the offset by at most this share of the elapsed time, so that the clock never runs backwards. */
 const SLEW = 0.1
 /** Measurements that differ by more mean that a clock was set, or that the machine slept. */
 const MAX_STEP: Micros = microsOfSeconds(1)
-/** A larger difference of the wall clock is reported, because people compare logs by it. */
+/** A larger difference is logged, because log entries have the time of the wall clock. */
 const MAX_WALL_OFFSET: Micros = microsOfSeconds(5)
 
 /** The offset between monotonic and database time lies between the two values. */
@@ -85,7 +88,7 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
   }
 }
 
-/** Times are microseconds of monotonic time; no IO. */
+/** `monotonic` is in microseconds of monotonic time. No IO. */
 export class ClockSetting {
   #offset: Micros
   #target: Micros
@@ -112,7 +115,10 @@ export class ClockSetting {
     return Math.floor(monotonic + this.#offset)
   }
 
-  /** Moves the offset as far as a measurement proves it wrong; a large contradiction only when it is confirmed. */
+  /**
+   * Moves the target into the measured bounds, and no further. A move of more than a second needs a second measurement
+   * that confirms it. The first measurement sets the clock.
+   */
   heed(bounds: Bounds, monotonic: Micros): void {
     if (!this.#isSet) {
       this.#isSet = true
@@ -131,8 +137,8 @@ export class ClockSetting {
     const isConfirmed = this.#unconfirmed !== null && Math.abs(within(this.#unconfirmed, target) - target) <= MAX_STEP
     this.#unconfirmed = isConfirmed ? null : bounds
     if (!isConfirmed) return
-    // It may jump forwards, because the machine slept or the database was set; backwards it only slows down.
-    if (target > this.#target) this.#offset = target
+    // The clock may jump forwards, because the machine slept or the database was set. To go back it only runs slower.
+    if (target > this.#offset) this.#offset = target
     this.#target = target
   }
 

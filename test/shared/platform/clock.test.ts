@@ -55,3 +55,13 @@ test('it never runs backwards, and is not right until it has slowed down enough'
   t.deepEqual(clock.problems(400 * SECOND), [])
   t.true(Math.abs(clock.now(400 * SECOND) - 400 * SECOND) < 1000)
 })
+
+test('it does not run backwards if a measurement lies between the clock and its earlier target', (t) => {
+  const clock = new ClockSetting(0)
+  clock.heed(exactly(10 * SECOND), 0)
+  for (const at of [10, 11]) clock.heed(exactly(0), at * SECOND)
+  const before = clock.now(31 * SECOND)
+  for (const at of [31, 32]) clock.heed(exactly(3 * SECOND), at * SECOND)
+  t.true(clock.now(32 * SECOND) > before)
+  t.true(Math.abs(clock.now(200 * SECOND) - 203 * SECOND) < 1000)
+})
