@@ -10,34 +10,42 @@ const verify: Command = {
   summary: 'Verify a restored database; with --apply, allow it to send again',
   help: [
     'Processes that detect a restored database send nothing: no alerts, mails, webhooks or checkpoints. Run this, read',
-    'the findings, then run it with --apply: sending starts within seconds. Alerts and mails that were due before the',
-    'restore are not sent.',
+    'the findings, then run it with --apply: sending starts within seconds, due steps of incidents after 15 minutes.',
+    'Alerts and mails that are older than the restore are not sent.',
   ],
   options: { apply: { description: 'allow sending if no finding is WRONG' } },
   async run(options, { db, secrets, config }) {
     const findings: Finding[] = await databaseFindings(db, secrets)
     const isHealthy = findings.every(({ ok }) => ok)
     const { id, restoredFrom } = isHealthy ? await readInstallation(db) : { id: '', restoredFrom: null }
-    const at = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
+    const restoredTo = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
     let suppressed = null
     if (isHealthy && options.apply && restoredFrom !== null) {
-      // The existing marks belong to the lost database; the restored one writes new marks.
+      // With the marks of the lost database in the file, the restored one would be detected again.
       await restoreMarkFile(config.checkpointDir, id).write([])
       suppressed = await acceptRestore(db)
     }
     const text = [
       ...findingLines(findings),
-      at === null ? 'no process has found that this database was restored' : `restored from ${at}`,
+      ...(isHealthy
+        ? [
+            restoredTo === null
+              ? 'this database is not known as restored'
+              : `restored: its newest data is of ${restoredTo}`,
+          ]
+        : ['correct the WRONG findings, then run this again']),
       ...(suppressed
         ? [
-            `not sent, because they were due before the restore: ${suppressed.notifications} notifications, ${suppressed.flips} changes, ${suppressed.mails} mails`,
+            `not sent, because they are older than the restore: ${suppressed.notifications} notifications, ${suppressed.flips} status changes, ${suppressed.mails} mails`,
             'sending is allowed',
           ]
         : []),
-      ...(isHealthy && at !== null && !suppressed ? ['sending is not allowed yet: run this again with --apply'] : []),
+      ...(isHealthy && restoredTo !== null && !suppressed
+        ? ['sending is not allowed yet: run this again with --apply']
+        : []),
     ]
     return {
-      json: { healthy: isHealthy, findings, restoredFrom: at, suppressed },
+      json: { healthy: isHealthy, findings, restoredFrom: restoredTo, suppressed },
       text: text.join('\n'),
       failed: !isHealthy,
     }
