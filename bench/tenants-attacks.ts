@@ -34,6 +34,7 @@ const TOOL_CALL = JSON.stringify({
 /** Maximum batch size of a blind evaluation. */
 const BATCH = 64
 const FAMILIES = ['risk-signals', 'agents', 'first-financing'] as const
+const PAGE_TOKEN = '0123456789abcdef012345'
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
@@ -53,7 +54,10 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
   const { epochs } = JSON.parse(await ask(`${base}/v1/first-financing/oprf/key`, [200], { headers: authorized }))
   const epoch = Number(epochs[0].epoch)
   const blinded = Array.from({ length: BATCH }, () => Buffer.from(blindedElement()).toString('hex'))
+  const large = JSON.stringify({ x: Array.from({ length: 250_000 }, () => ({ k: 1 })) })
+  const checks = `${base}/api/v3/checks/`
   let addresses = 0
+  const fromAnywhere = () => ({ 'x-forwarded-for': `192.0.2.${++addresses % 250}` })
   const requestPack = (more: object) =>
     ask(`${base}/v1/po/risk-signals`, [200, 202], {
       method: 'POST',
@@ -70,10 +74,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
       await untilOk(`${base}/v1/po/risk-signals/packs/${packId}/pdf`, authorized)
     },
     'H3 public verification': () =>
-      times(10, () => {
-        const headers = { ...JSON_TYPE, 'x-forwarded-for': `192.0.2.${++addresses % 250}` }
-        return ask(`${base}/v1/anchors/verify`, [200], { method: 'POST', headers, body: object })
-      }),
+      times(10, () => ask(`${base}/v1/anchors/verify`, [200], post(fromAnywhere(), object))),
     // These consents do not fit into a header. They must not count against any registry.
     'H4 consents that cannot be sent': () =>
       times(3, () =>
@@ -96,6 +97,13 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
           body: JSON.stringify({ epoch, blinded }),
         }),
       ),
+    'N1 bodies of 2 MB without a key, twelve at once': () =>
+      times(12, () => ask(checks, [401, 413, 503], post({}, large))),
+    'N1 the same with a key': () => times(12, () => ask(checks, [400, 413, 429, 503], post(key, large))),
+    'N3 badges of 4,800 tags, four at once': () =>
+      times(4, () => ask(`${base}/api/v3/badges/`, [200, 429], { headers: key })),
+    'N4 a hundred visitors of a status page': () =>
+      times(100, () => ask(`${base}/status/${PAGE_TOKEN}`, [200], { headers: fromAnywhere() })),
     'H6 list of integrations': () =>
       ask(`${base}/api/v3/checks/${mailed}`, [400], {
         method: 'POST',
@@ -125,7 +133,13 @@ async function agentHeaders(base: string, authorized: Record<string, string>): P
   }
 }
 
-/** A mail of line ends, descriptions of maximum length, and a thousand integrations. */
+const post = (headers: Record<string, string>, body: string): RequestInit => ({
+  method: 'POST',
+  headers: { ...JSON_TYPE, ...headers },
+  body,
+})
+
+/** A mail of line ends, descriptions of maximum length, many tags, a status page, and a thousand integrations. */
 async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   const [mailed = ''] = await addChecks(db, 60)
   const { id, project_id: project } = await db('checks').where({ uuid: mailed }).first('id', 'project_id')
@@ -139,6 +153,12 @@ async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   await db('checks')
     .where({ project_id: project })
     .update({ description: 'x'.repeat(10_000) })
+  await db.raw(
+    `UPDATE checks SET tags = (SELECT string_agg('t' || checks.id || '-' || n, ' ') FROM generate_series(1, 80) n)
+     WHERE project_id = ?`,
+    [project],
+  )
+  await db('status_pages').insert({ project_id: project, token: PAGE_TOKEN, title: 'Acme', is_grouped: true })
   await db.raw(
     `INSERT INTO integrations (project_id, kind, name, sealed_config)
      SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,

@@ -12,7 +12,7 @@ const LIMIT_MS = 100
 const MIN_MS = 200
 
 /**
- * Measures the slowest ping of one tenant during the worst single requests of another: each of the six attacks that
+ * Measures the slowest ping of one tenant during the worst single requests of another: each of the attacks that
  * once stopped the ingress, compared with runs without an attack. The median over the runs counts, because a single run
  * also measures other load of the machine.
  */
