@@ -3,6 +3,7 @@ import test from 'ava'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
+import { receivable } from './financing-support.ts'
 
 let product: HttpProduct
 let lender: ApiClient
@@ -78,4 +79,21 @@ test('adjustments and requests refuse references that a path cannot contain; oth
     )
   }
   for (const ref of [`..${newRef}`, `${newRef}..`, `a.${newRef}`]) t.is((await adjustment(ref)).status, 201, ref)
+})
+
+test('a reference stays with one receivable: its number, buyer, date and amount', async (t) => {
+  const receivableRef = `SAME-${randomInt(1e9)}`
+  const invoice = receivable()
+  const record = (change: object) => {
+    const body = { receivableRef, channel: 'IMS', action: 'ACCEPTED', at: '2026-08-01T10:00:00Z' }
+    return lender.post('/v1/acceptance/records', { ...body, receivable: { ...invoice, ...change } })
+  }
+  t.is((await record({})).status, 201)
+  for (const change of [
+    { documentNumber: 'OTHER/1' },
+    { buyerGstin: '24AAFFS4321K1ZA' },
+    { documentDate: '2026-05-02' },
+    { totalInr: invoice.totalInr + 1 },
+  ])
+    t.like((await record(change)).json, { status: 409, errors: [{ code: 'OTHER_RECEIVABLE' }] }, JSON.stringify(change))
 })

@@ -20,7 +20,7 @@ interface Match {
 }
 
 test('own registrations are listed as own; others’ only as existing, without a number', async (t) => {
-  const [one, two, jobContext] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
+  const [one, two, third] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
   // The same parties, day and rupees under other numbers.
   const first = receivable()
   const again = () => ({ ...first, documentNumber: receivable().documentNumber })
@@ -37,7 +37,7 @@ test('own registrations are listed as own; others’ only as existing, without a
     )
     return { status: json.status, matches: matches.toSorted() }
   }
-  t.deepEqual(await matchesOf(jobContext), { status: 'POSSIBLE_MATCH', matches: ['ECONOMIC REGISTERED false'] })
+  t.deepEqual(await matchesOf(third), { status: 'POSSIBLE_MATCH', matches: ['ECONOMIC REGISTERED false'] })
   t.deepEqual(await matchesOf(one), {
     status: 'POSSIBLE_MATCH',
     matches: ['ECONOMIC REGISTERED false', 'ECONOMIC REGISTERED true'],
@@ -50,11 +50,7 @@ test('own registrations are listed as own; others’ only as existing, without a
 })
 
 test('a transfer is accepted with the offered receivable alone', async (t) => {
-  const [holder, buyer, jobContext] = [
-    await requireOrganisation(),
-    await requireOrganisation(),
-    await requireOrganisation(),
-  ]
+  const [holder, buyer, third] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
   const invoice = receivable({ documentNumber: `q/${Date.now() % 1e9}` })
   const { registrationId } = (await register(holder, invoice)).json
   await act(holder, registrationId, 'finance')
@@ -72,13 +68,15 @@ test('a transfer is accepted with the offered receivable alone', async (t) => {
   }
   const again = await register(holder, { ...invoice, buyerGstin: '24AAFFS4321K1ZA' })
   t.is(again.json.registrationId, registrationId)
+  const near = { ...invoice, documentNumber: invoice.documentNumber.replace('/', '-'), totalInr: 5 }
+  const ofOtherBuyer = { ...near, buyerGstin: '24AAFFS4321K1ZA' }
+  t.is((await check(third, ofOtherBuyer)).json.status, 'CLEAN', 'fingerprints of another buyer are not added')
   const spelled = { ...invoice, documentNumber: invoice.documentNumber.toUpperCase() }
   const taken = await accept({ receivable: spelled })
   t.is(taken.status, 201, taken.text)
-  const near = { ...invoice, documentNumber: invoice.documentNumber.replace('/', '-'), totalInr: 5 }
-  const { json } = await check(jobContext, near)
+  const { json } = await check(third, near)
   t.like(json, { status: 'POSSIBLE_MATCH', matches: [{ class: 'NEAR', state: 'FINANCED' }] })
-  t.is((await check(jobContext, { ...near, buyerGstin: '24AAFFS4321K1ZA' })).json.status, 'CLEAN')
+  t.is((await check(third, ofOtherBuyer)).json.status, 'CLEAN')
 })
 
 test('a dispute requires another registration, and its confirmation changes nothing', async (t) => {

@@ -159,6 +159,14 @@ test('UTF-8 is checked across pieces, and invalid text is refused with its line'
     const error = t.throws(() => new Utf8Check().push(wrong), { instanceOf: NotTextError })
     t.is(error?.line, 3)
   }
+  const mixed = Buffer.concat([Buffer.from('a\rb\r\nc\nd\r\n'), Buffer.from([0xff])])
+  for (let size = 1; size <= mixed.length; size++) {
+    const check = new Utf8Check()
+    const readAll = () => {
+      for (let at = 0; at < mixed.length; at += size) check.push(mixed.subarray(at, at + size))
+    }
+    t.is(t.throws(readAll, { instanceOf: NotTextError })?.line, 5, `pieces of ${size}`)
+  }
   t.throws(() => new Utf8Check().push(Buffer.from('\uFEFFid,a\n', 'utf16le')), { instanceOf: NotTextError })
   const cut = new Utf8Check()
   cut.push(Buffer.from([0xe2, 0x82]))
