@@ -6,9 +6,9 @@ import type { ArchivingState, ReplicationState } from '#shared/platform/database
 import type { AdminContext, Finding } from './command.ts'
 
 /** Maximum number of queues in a line; further ones are only counted. */
-const NAMED = 5
+const MAX_NAMED = 5
 
-/** Returns nothing without AMQP_ADMIN_URL. */
+/** Without AMQP_ADMIN_URL, returns a warning if AMQP_URL names several nodes, otherwise nothing. */
 export async function clusterFindings({
   config,
   db,
@@ -22,7 +22,7 @@ export async function clusterFindings({
             what: 'queue members',
             ok: true,
             isRisk: true,
-            text: 'not looked at: AMQP_ADMIN_URL names the management plugin',
+            text: 'not checked: set AMQP_ADMIN_URL to the management plugin',
           },
         ]
       : []
@@ -37,61 +37,70 @@ export async function clusterFindings({
   }
 }
 
-function findingsOf({ nodes, queues }: ClusterState, ills: ClusterIlls): Finding[] {
+function findingsOf({ nodes, queues }: ClusterState, problems: ClusterIlls): Finding[] {
   const down = nodes.filter(({ running }) => !running).map(({ name }) => name)
-  const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
+  const finding = (what: string, problem: string, okText: string): Finding => ({
+    what,
+    ok: problem === '',
+    text: problem || okText,
+  })
   return [
     finding(
       'broker nodes',
-      down.length > 0 ? `${down.join(', ')} of ${nodes.length} is not running: start it` : '',
+      down.length > 0 ? `not running: ${down.join(', ')}, of ${nodes.length} nodes; start them` : '',
       `${nodes.length} running`,
     ),
     finding(
       'broker partitions',
-      ills.partitioned.length > 0
-        ? `${ills.partitioned.join(', ')} has lost sight of others: restart it (cluster_partition_handling = pause_minority)`
+      problems.partitioned.length > 0
+        ? `${problems.partitioned.join(', ')} considers running nodes as down: restart it, and set cluster_partition_handling = pause_minority`
         : '',
       'none',
     ),
     finding(
       'broker alarms',
-      ills.alarms.length > 0 ? `${ills.alarms.join(', ')}: no node takes messages until it is free again` : '',
+      problems.alarms.length > 0 ? `${problems.alarms.join(', ')}: no node takes messages until the alarm ends` : '',
       'none',
     ),
     finding(
       'queue members',
-      ills.missing.length > 0
-        ? `${few(ills.missing.map(({ queue, has }) => `${queue} (${has})`))} of ${queues.length} queues live on too few nodes: admin broker repair`
-        : ills.offline.length > 0
-          ? `${few(ills.offline.map(({ queue, nodes }) => `${queue} (${nodes.join(', ')})`))} have members that do not take part: start their nodes`
+      problems.missing.length > 0
+        ? `too few members: ${firstOf(problems.missing.map(({ queue, has }) => `${queue} (has ${has})`))}, of ${queues.length} queues; run admin broker repair`
+        : problems.offline.length > 0
+          ? `offline members: ${firstOf(problems.offline.map(({ queue, nodes }) => `${queue} (${nodes.join(', ')})`))}; start their nodes`
           : '',
-      `all there, of ${queues.length} queues`,
+      `complete for ${queues.length} queues`,
     ),
     finding(
       'queue leaders',
-      ills.leads
-        ? `${ills.leads.node} leads ${ills.leads.queues} of ${ills.leads.of} queues: admin broker repair spreads them`
+      problems.leads
+        ? `${problems.leads.node} leads ${problems.leads.queues} of ${problems.leads.of} queues: admin broker repair spreads them`
         : '',
       'spread',
     ),
   ]
 }
 
-function few(names: readonly string[]): string {
-  const rest = names.length - NAMED
-  return names.slice(0, NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+function firstOf(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED
+  return names.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }
 
-/** Checks that the database log reaches the archive, so that point-in-time recovery is possible. */
+/** Checks that the write-ahead log of the database reaches the archive, so that point-in-time recovery is possible. */
 export function archivingFinding({ isOn, isFailing, ageSeconds }: ArchivingState): Finding {
   const what = 'archive'
   if (!isOn)
-    return { what, ok: true, isRisk: true, text: 'off: between two backups nothing can be restored (archive_mode)' }
-  const age = ageSeconds === null ? 'nothing was archived yet' : `last ${Math.round(ageSeconds)} s ago`
-  return { what, ok: !isFailing, text: isFailing ? `the last attempt failed, ${age}: see archive_command` : age }
+    return {
+      what,
+      ok: true,
+      isRisk: true,
+      text: 'off: changes since the last backup cannot be restored (archive_mode)',
+    }
+  const age = ageSeconds === null ? 'nothing was archived yet' : `last success ${Math.round(ageSeconds)} s ago`
+  return { what, ok: !isFailing, text: isFailing ? `the last attempt failed (${age}): see archive_command` : age }
 }
 
-/** Checks if a 2xx answer survives the loss of the database server (docs/scale.md). */
+/** Checks that enough standbys are connected, and that a commit waits for one if it must (docs/scale.md). */
 export function replicationFinding(state: ReplicationState, wanted: number): Finding {
   const { standbys, isSynchronous } = state
   const what = 'standbys'
@@ -100,13 +109,18 @@ export function replicationFinding(state: ReplicationState, wanted: number): Fin
     return { what, ok: false, text: `${standbys} connected, DATABASE_SYNC_STANDBYS is ${wanted}${why}` }
   }
   if (standbys === 0)
-    return { what, ok: true, isRisk: true, text: 'none: a lost disk of the database loses what no backup holds' }
+    return {
+      what,
+      ok: true,
+      isRisk: true,
+      text: 'none: if the disk of the database fails, data that is not in a backup is lost',
+    }
   return {
     what,
     ok: true,
     isRisk: !isSynchronous,
     text: isSynchronous
-      ? `${standbys}, synchronous: no single server's loss loses anything that was answered`
-      : `${standbys}, asynchronous: a fail-over loses what was answered and not yet replicated`,
+      ? `${standbys}, synchronous: the loss of one server loses no confirmed write`
+      : `${standbys}, asynchronous: a fail-over loses confirmed writes that are not replicated yet`,
   }
 }

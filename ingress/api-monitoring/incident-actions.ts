@@ -48,7 +48,7 @@ export const common = {
 const MAX_BULK = 100
 const MIN_SNOOZE = 300
 const MAX_SNOOZE = 604_800
-const personSchema = z.string().describe("A member's address.")
+const personSchema = z.string().describe("A member's e-mail address.")
 const bulkBody = z.object({
   ids: z.array(z.uuid()).min(1).max(MAX_BULK),
   by: z.string().max(100).optional(),
@@ -69,7 +69,9 @@ export const incidentActionRoutes: readonly Route[] = [
     summary: 'Acknowledge several incidents',
     params: {},
     body: { required: true, content: json(bulkBody) },
-    responses: { 200: { description: 'One result per id, in the order of `ids`.', content: json(bulkResult) } },
+    responses: {
+      200: { description: 'One result per distinct id, in the order of `ids`.', content: json(bulkResult) },
+    },
     async handle({ key, actor, body, deps }) {
       const ids = readList(body.ids, 'ids', { min: 1, max: MAX_BULK }).map((id, index) => {
         if (typeof id !== 'string' || !isUuid(id)) throw invalid(`ids[${index}]`, 'must be the id of an incident')
@@ -95,7 +97,7 @@ export const incidentActionRoutes: readonly Route[] = [
         .min(MIN_SNOOZE)
         .max(MAX_SNOOZE)
         .optional()
-        .describe('Seconds of a snooze, which then notifies again.'),
+        .describe('Snooze: seconds until the incident notifies again, if it is still open.'),
     }),
     {
       async run({ own, body, actor, deps }) {
@@ -159,13 +161,18 @@ export const incidentActionRoutes: readonly Route[] = [
       return await noteIncident(deps.db, actor, { ...own, text, via: 'api' })
     },
   }),
-  act('report', 'Write the report; also after the incident is resolved', z.object({ text: z.string().max(20_000) }), {
-    async run({ own, body, actor, deps }) {
-      const text = readText(body.text, 'text', { max: 20_000 })
-      refuseUnknown(body, '', ['text', 'api_key'])
-      return await reportIncident(deps.db, actor, { ...own, text, via: 'api' })
+  act(
+    'report',
+    'Write the report; also possible after the incident is resolved',
+    z.object({ text: z.string().max(20_000) }),
+    {
+      async run({ own, body, actor, deps }) {
+        const text = readText(body.text, 'text', { max: 20_000 })
+        refuseUnknown(body, '', ['text', 'api_key'])
+        return await reportIncident(deps.db, actor, { ...own, text, via: 'api' })
+      },
     },
-  }),
+  ),
 ]
 
 function readAck(body: JsonObject, members: readonly string[]): { by: string; note: string } {

@@ -10,8 +10,8 @@ export const pageQuery = z.object({
 })
 
 /**
- * Returns one page of rows that are in memory, newest first, and the cursor of the next page.
- * @throws ValidationError that names `limit` or `before`
+ * Sorts rows that are in memory by falling id, and returns the page that the query names. `next` is the cursor of the
+ * following page, null on the last one. @throws ValidationError that names a parameter
  */
 export function pageOf<T extends { id: number }>(
   rows: readonly T[],

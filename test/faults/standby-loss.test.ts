@@ -58,7 +58,7 @@ test.serial('doctor reports acknowledged data that a lagging asynchronous standb
   await using pair = await openPair(false)
   const { db } = pair
   const warned = replicationFinding(await readReplication(db), 0)
-  t.regex(warned.text, /asynchronous: a fail-over loses what was answered/)
+  t.regex(warned.text, /asynchronous: a fail-over loses confirmed writes/)
   t.false(replicationFinding(await readReplication(db), 1).ok, 'and it is wrong where a synchronous one is wanted')
   await execute(db, 'INSERT INTO kept VALUES (1)')
   await eventually('the standby to have it', async () => {
@@ -78,10 +78,7 @@ test.serial('a synchronous one that lagged loses nothing: what it has not heard 
   await using pair = await openPair(true)
   const { db } = pair
   const found = replicationFinding(await readReplication(db), 1)
-  t.deepEqual(
-    [found.ok, found.text],
-    [true, "1, synchronous: no single server's loss loses anything that was answered"],
-  )
+  t.deepEqual([found.ok, found.text], [true, '1, synchronous: the loss of one server loses no confirmed write'])
   const acknowledged: number[] = []
   for (let n = 1; n <= UNHEARD; n++)
     if ((await execute(db, 'INSERT INTO kept VALUES (?)', [n])) === 1) acknowledged.push(n)

@@ -7,11 +7,12 @@ import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
-const DAYS = 300
+/** 30 days of ten families */
+const MAX_DAY_ROWS = 300
 /** One bar per day, including today. */
 const BARS = 30
 
-/** A unit is a successful call that produced evidence. */
+/** Pages of metered units: successful calls that produced evidence; imports and lists count several units. */
 export function usagePages(pages: Pages): void {
   pages.get(`${CONSOLE}/usage`, showUsage)
   pages.get(`${CONSOLE}/usage.csv`, sendUsage)
@@ -22,7 +23,7 @@ async function showUsage(context: Context): Promise<void> {
   const { organisationId, env } = console
   const { deps } = context
   const { db } = deps
-  const scope = { organisationId, env, family: null, from: null, to: null, after: null, limit: DAYS }
+  const scope = { organisationId, env, family: null, from: null, to: null, after: null, limit: MAX_DAY_ROWS }
   const [families, days] = await Promise.all([usageByFamily(db, console), listUsage(db, scope)])
   const download = { href: `${console.base}/usage.csv`, label: 'Download as CSV', isSecondary: true }
   sendConsole(
@@ -32,7 +33,8 @@ async function showUsage(context: Context): Promise<void> {
     <>
       <PageHead title="Usage" actions={days.length > 0 ? [download] : []} />
       <p class="muted">
-        One unit per successful call that produced evidence. Repetitions, errors and polling are free.
+        Successful calls that produce evidence are counted in units; imports and lists of receivables count several.
+        Repetitions, errors and polling are free.
       </p>
       {families.length === 0 && <p class="empty">Nothing was metered yet.</p>}
       <Table
@@ -51,7 +53,7 @@ async function showUsage(context: Context): Promise<void> {
   )
 }
 
-/** Decades of daily rows of every family. */
+/** 27 years of daily rows of ten families. */
 const MAX_ROWS = 100_000
 
 /** The CSV needs no escaping, because it contains no text of users. */
@@ -96,7 +98,7 @@ function unitsByDay(days: readonly UsageRow[], family: string, now: Micros): num
   })
 }
 
-/** A day without units has a line, so that days can be counted. */
+/** A day without units gets a bar of height 1, so that days can be counted. */
 function UnitBars({ units }: { units: readonly number[] }) {
   const most = Math.max(1, ...units)
   const bars = units.map((count, index) => {
@@ -108,7 +110,9 @@ function UnitBars({ units }: { units: readonly number[] }) {
       class="unit-bars"
       viewBox={`0 0 ${BARS * 5} 26`}
       role="img"
-      aria-label={`At most ${most} ${most === 1 ? 'unit' : 'units'} a day`}
+      aria-label={
+        units.some((count) => count > 0) ? `At most ${most} ${most === 1 ? 'unit' : 'units'} a day` : 'No units'
+      }
     >
       <path d={bars.join('')} />
     </svg>

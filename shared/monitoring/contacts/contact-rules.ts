@@ -47,7 +47,7 @@ export interface UsableMethod {
   kind: ContactKind
 }
 
-/** A call follows when the person has had time to read the other messages. */
+/** Seconds until a call, if the person has set no rules: the other messages can be read first. */
 const CALL_AFTER = 300
 
 function listFor(severity: Severity): RuleList {
@@ -56,7 +56,8 @@ function listFor(severity: Severity): RuleList {
 
 /**
  * Returns the entries in force, by time. An empty `other` means `critical`; an empty `critical` means all usable methods.
- * Entries whose method is not usable are omitted, so an empty result means that the person cannot be reached.
+ * Entries whose method is not usable are omitted, and no other method replaces them. An empty result means that the
+ * person gets no message.
  */
 export function entriesFor(rules: ContactRules, list: RuleList, methods: readonly UsableMethod[]): RuleEntry[] {
   if (list === 'other' && rules.other.length === 0) return entriesFor(rules, 'critical', methods)
@@ -82,8 +83,8 @@ interface SequenceInput {
 }
 
 /**
- * Returns the notifications that one person gets about one incident. Quiet hours delay them to their end, except
- * critical ones. Entries that end up at the same delayed instant are one message, by the first of them.
+ * Returns the notifications that one person gets about one incident. A notification that falls into quiet hours is
+ * delayed to their end, unless the incident is critical. Of entries delayed to one instant, only the first is kept.
  */
 export function expandRules({ rules, methods, severity, quiet, startAt }: SequenceInput): SequenceEntry[] {
   const list = listFor(severity)
@@ -103,10 +104,10 @@ export function expandRules({ rules, methods, severity, quiet, startAt }: Sequen
     })
 }
 
-/** Times that overlap without end suppress a message no longer than this. */
+/** The longest delay of a message, if quiet hours have no end. */
 const MAX_DELAY: Micros = microsOfSeconds(604_800)
 
-/** Returns the first instant from `at` that is not quiet, at most a week later. */
+/** Returns the first instant from `at` that is not quiet, or a week after `at` if there is none before. */
 export function endOfQuiet(quiet: readonly RecurringTime[], at: Micros): Micros {
   let end = at
   while (end < at + MAX_DELAY) {

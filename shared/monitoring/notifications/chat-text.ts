@@ -17,7 +17,7 @@ export function markdownText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Escaping could break the address, so it is never part of a text. */
+/** Returns finished Markdown. It is added after escaping, which could break the address. */
 export function ackMarkdown(notification: Notification): string {
   const url = ackUrlOf(notification)
   return url === null ? '' : `[Acknowledge](${url})`
@@ -36,7 +36,7 @@ export function plainText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Uses only `b`, `a` and `pre`, which all chat services support. */
+/** Uses only `b`, `a` and `pre`; for Telegram, Matrix and Pushover. */
 export function htmlText(notification: Notification, lineBreak: string, hasButtons = false): string {
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
@@ -52,7 +52,7 @@ export function htmlText(notification: Notification, lineBreak: string, hasButto
 
 export const statusColours = { up: '#2e7d32', down: '#c62828' } as const
 
-/** Some services show notifications as a list, so the title has a coloured mark. */
+/** Begins with a green or red mark, for cards that show no colour of the status (Google Chat, Teams). */
 export function markedTitle(notification: Notification): string {
   return `${notification.status === 'up' ? '🟢' : '🔴'} ${titleOf(notification)}`
 }

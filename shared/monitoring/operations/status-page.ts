@@ -46,7 +46,7 @@ const CHANGES = {
   delete: { run: deleteStatusNote, action: 'status-page.note-deleted' },
 } as const
 
-/** @throws NotFoundError if the project does not have the note, or it has ended already */
+/** @throws NotFoundError if the project does not have the note, or if a note to be ended has ended already */
 export async function changeStatusNote(
   db: Knex,
   actor: Actor,
@@ -83,7 +83,7 @@ export async function postStatusNote(
   })
 }
 
-/** A change keeps the URL. */
+/** Creates the status page of the project, or saves its settings; an existing page keeps its URL. */
 export async function publishStatusPage(
   db: Knex,
   actor: Actor,

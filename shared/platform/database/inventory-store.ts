@@ -24,15 +24,15 @@ export async function appliedMigrations(db: Knex): Promise<string[]> {
 const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequence: string }>()(`
   c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('%I', c.relname), a.attname) AS sequence`)
 
-/** Returns the identity columns whose sequence is behind their largest value, so that an insert would fail. */
+/** Returns the identity columns whose sequence is behind their largest value, so that an insert may fail. */
 export async function sequencesBehind(db: Knex): Promise<string[]> {
-  const columns = await query(
+  const identityColumns = await query(
     db,
     typed`SELECT ${SEQUENCES_BEHIND_COLUMNS} FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
      WHERE a.attidentity <> '' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace ORDER BY 1, 2`,
   )
   const behind = []
-  for (const { table, column, sequence } of columns) {
+  for (const { table, column, sequence } of identityColumns) {
     const [row] = await query<{ isBehind: boolean }>(
       db,
       `SELECT coalesce((SELECT max("${column}") FROM "${table}") > last_value, false) AS "isBehind" FROM ${sequence}`,
@@ -42,7 +42,7 @@ export async function sequencesBehind(db: Knex): Promise<string[]> {
   return behind
 }
 
-/** Counts checks whose `n_pings` is lower than the number of their newest stored ping. */
+/** Counts checks whose `n_pings` is lower than the largest `n` of their stored pings. */
 export async function checksWithLowPingCount(db: Knex): Promise<number> {
   const [row] = await query<{ checks: number }>(
     db,

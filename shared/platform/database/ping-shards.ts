@@ -29,10 +29,13 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
   return await liveGenerations(db)
 }
 
-/** Delay before listeners use a new generation; every process has read its row by then. */
+/** Delay before listeners use a new generation; a process that reaches the database has read its row by then. */
 const STARTS_AFTER = '6 seconds'
 
-/** Declares queues before a process reads the row. @throws ConflictError during a change, or after the last one */
+/**
+ * Adds a generation. Calls `declare` before the commit, so that the queues exist before a process reads the row.
+ * @throws ConflictError without a first generation, while an earlier one is not drained, or after LAST_GENERATION
+ */
 export async function addGeneration(
   db: Knex,
   shards: number,
@@ -43,13 +46,14 @@ export async function addGeneration(
     await execute(tx, 'LOCK TABLE ping_generations IN SHARE ROW EXCLUSIVE MODE', [])
     const live = await liveGenerations(tx)
     const newest = live.at(-1)
-    if (!newest) throw new ConflictError('no process has ever taken part: start one with PING_SHARDS at this number')
+    if (!newest) throw new ConflictError(`there is no generation yet: start a process with PING_SHARDS=${shards}`)
     if (live.some((one) => one !== newest && !one.isDrained))
       throw new ConflictError(
         'the change before this one is still under way (admin shards show): try again in a minute',
       )
     const generation = newest.generation + 1
-    if (generation > LAST_GENERATION) throw new ConflictError('the number was changed as often as it can be')
+    if (generation > LAST_GENERATION)
+      throw new ConflictError(`the number was changed ${LAST_GENERATION} times, the maximum`)
     await declare({ generation, shards })
     await execute(
       tx,
@@ -71,16 +75,19 @@ export async function isChangeLate(db: Knex): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Only processes that do not know the change may still add pings, so the next generation may be consumed. */
+/**
+ * Marks a generation as consumed to its end, so that the next one may be consumed. Only a process that has not read the
+ * next row can still add pings to it.
+ */
 export async function markDrained(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET drained_at = now() WHERE generation = ? AND drained_at IS NULL', [
     generation,
   ])
 }
 
-/** Listeners accept pings for this time after the last read. Equals the maximum age of cached checks. */
+/** A listener that has not read the generations for longer refuses pings. Equals the maximum age of cached checks. */
 export const KNOWS_FOR_MS = 24 * 3_600_000
-/** Delay after the start of the next generation; later than any listener publishes to the former one. */
+/** Delay after the start of the next generation. An hour more than KNOWS_FOR_MS: no listener publishes to it by then. */
 const RETIRES_AFTER = '25 hours'
 
 export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
@@ -101,7 +108,7 @@ export async function retireGeneration(db: Knex, generation: number): Promise<vo
 
 const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 'shards'>>()('generation, shards')
 
-/** Every process knows these as retired, so their queues can be deleted. */
+/** Lists generations that were retired 30 seconds to an hour ago: all processes have read it, so queues can be deleted. */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
   return await query(
     db,

@@ -4,8 +4,8 @@ import { BlockedTargetError } from './http-error.ts'
 import { addressesProblem, type CompiledPolicy, isLocalName, type Resolve } from './target-policy.ts'
 
 /**
- * Refuses the name if any address is forbidden and pins the checked addresses, so that a name cannot be public for
- * the check and private for the connection.
+ * Refuses the name if any address is forbidden, and pins the examined addresses: a name cannot resolve to a public
+ * address when it is examined and to a private one when the connection opens.
  */
 export function pinnedLookup(policy: CompiledPolicy, resolve: Resolve, plainHttp: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -36,7 +36,7 @@ function notFound(): NodeJS.ErrnoException {
  * would delay other targets. Falls back to the system for the hosts file and internal names.
  */
 export function openSystemResolver(): Resolve {
-  // 1.5 s and then 3 s: less than the connect timeout of 5 s.
+  // 1.5 s and then 3 s: less than the timeout of 5 s for the lookup.
   const servers = new Resolver({ timeout: 1_500, tries: 2 })
   return async (hostname) => {
     if (isLocalName(hostname)) return lookUp(hostname)

@@ -2,7 +2,10 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** Past-tense names as messages, ids not bodies. ERROR: a person must act; WARN is retried. */
+/**
+ * Callers log the name of an event (`mail.sent`) and ids, never contents. ERROR: a person must act. WARN: something failed
+ * or is unusual, and the process continues.
+ */
 export function createLog(level: string, processName: string): Log {
   return pino({
     level,

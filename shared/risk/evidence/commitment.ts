@@ -10,8 +10,8 @@ export interface Committed<Value extends JsonValue = string> {
 }
 
 /**
- * SHA-256(salt || JCS([name, value])) in hex. Reveals nothing after value and salt are deleted, so erasure is
- * possible in an append-only log (docs/spec/risk-signals.md#anchored-objects).
+ * SHA-256(salt || JCS([name, value])) in hex. Once value and salt are deleted, it reveals nothing about the value, so
+ * personal values can be erased although the log keeps the commitment (docs/spec/risk-signals.md#anchored-objects).
  */
 export function commitmentOf({ name, value, salt }: Committed<JsonValue>): string {
   const preimage = Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(canonicalize([name, value]))])

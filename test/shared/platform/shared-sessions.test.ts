@@ -94,7 +94,7 @@ test('a backup is not written through a pooler of transactions', async (t) => {
     async [Symbol.asyncDispose]() {},
   }))
   t.is(status, 1)
-  t.regex(stderr, /DATABASE_OWNER_URL must connect without the pooler/)
+  t.regex(stderr, /set DATABASE_OWNER_URL to the address of the server itself/)
 })
 
 test('deadlines that would be those of migrations too are refused', async (t) => {

@@ -27,7 +27,7 @@ export const quotaNotices: Sweep = {
           if (error.failure !== 'refused') break
         }
       }
-      // A mail server drops a repeated mail by its message id.
+      // Owners who have the mail may get it again; their server can drop it by its message id.
       if (failures.some(({ refused }) => refused === null)) await returnQuotaNotice(db, notice.projectId)
     }
   },
@@ -48,7 +48,7 @@ function mailOf(notice: DueNotice, to: string, config: { publicUrl: string; site
       sections: [
         {
           kind: 'text',
-          text: 'You cannot add more checks. Pings that would create a check are refused when there are twice as many.',
+          text: 'You cannot add more checks. Pings can still create checks, up to twice the limit.',
         },
         { kind: 'buttons', buttons: [{ label: 'Open the checks', url }] },
         {

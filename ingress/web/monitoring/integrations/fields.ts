@@ -53,7 +53,7 @@ export function notesOf(kind: IntegrationKind): string {
   return kind.help.filter((line) => !OPTION.test(line)).join(' ')
 }
 
-/** `name, alias   text` */
+/** `name[, name]  text`: a line may describe several options. */
 const OPTION = /^([a-z_]+(?:, [a-z_]+)*) {2,}(.+)$/
 
 function manualOf(kind: IntegrationKind): Map<string, string> {
@@ -75,7 +75,7 @@ function typeOf(name: string, property: z.infer<typeof propertySchema>): OptionF
   return name.startsWith('body') ? 'long-text' : 'text'
 }
 
-/** Omits empty fields, so that defaults and stored secrets apply. */
+/** Omits empty text fields, so that defaults and stored secrets apply. */
 export function configOf(fields: readonly OptionField[], form: URLSearchParams): Record<string, unknown> {
   const config: Record<string, unknown> = {}
   for (const { name, type } of fields) {
@@ -104,14 +104,16 @@ export function textOfOption(field: OptionField, config: ConfigObject): string {
 }
 
 /**
- * Returns a configuration for its form. Removes methods that equal the default: a stored webhook contains both, but the
- * default follows the body.
+ * Removes `method_down` and `method_up` where they equal the default: POST with a body, otherwise GET. A stored webhook
+ * contains both; sent back by a form, they would no longer follow a changed body.
  */
 export function chosenConfig(config: ConfigObject): ConfigObject {
-  const own = (['down', 'up'] as const).filter(
+  const defaults = (['down', 'up'] as const).filter(
     (way) => config[`method_${way}`] === (config[`body_${way}`] ? 'POST' : 'GET'),
   )
-  return Object.fromEntries(Object.entries(config).filter(([name]) => !own.some((way) => name === `method_${way}`)))
+  return Object.fromEntries(
+    Object.entries(config).filter(([name]) => !defaults.some((way) => name === `method_${way}`)),
+  )
 }
 
 function headersOf(text: string): Record<string, string> {
@@ -157,8 +159,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** Hints that replace a line of the manual. */
 const HINTS: Readonly<Record<string, string>> = {
-  url_down: 'Leave one empty to send nothing for it.',
-  base_url: 'Empty: that of the service.',
+  url_down: 'Leave one of the two URLs empty to send nothing in that case.',
+  base_url: 'Leave it empty for the server of the service.',
   region: 'Where the account is kept.',
   method_down: 'Default: GET, or POST with a body.',
 }
