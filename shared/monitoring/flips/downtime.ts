@@ -14,8 +14,8 @@ export interface Downtime {
 }
 
 /**
- * Returns the downtime of the last `months` calendar months (UTC) with the current one, newest first. An outage lasts from a flip to down until the
- * next flip to another status, for example to paused.
+ * Returns the downtime of the last `months` calendar months (UTC) with the current one, newest first. An outage lasts
+ * from a flip to down until the next flip to another status, for example to paused.
  * @param excluded merged spans that do not count as downtime (docs/spec/alerting.md#maintenance-windows)
  */
 export function downtimeByMonth(

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import type { HttpProduct } from '../../support/product.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { holderJwk, newKeyPair, post, present } from '../../support/test-wallet.ts'
 
@@ -125,17 +125,20 @@ test('faults of requests name their member', async (t) => {
 })
 
 test('a wallet whose answer is still being verified gets an acknowledgement, and answers once', async (t) => {
+  // The shared product may have a worker of another file, which verifies at once.
+  await using own = await openProduct({ listener: 'http', hasRowSecurity: true })
+  const lender = await openClient(own, own.url)
   const holder = await newKeyPair()
-  const requested = await client.post('/v1/identity/presentations', { purpose: 'x', template: 'company-basic' })
+  const requested = await lender.post('/v1/identity/presentations', { purpose: 'x', template: 'company-basic' })
   const claims = { legalName: 'Synthetic Components Private Limited', gstin: '29AAACR5678D1Z5' }
   const vct = 'https://credentials.example/company'
-  const issued = await client.post('/v1/sandbox/credentials', { holderJwk: holderJwk(holder), vct, claims })
+  const issued = await lender.post('/v1/sandbox/credentials', { holderJwk: holderJwk(holder), vct, claims })
   const { authorizationRequest, presentationId } = requested.json
   t.deepEqual(await present(authorizationRequest, issued.json.credential, holder), { status: 200, text: '{}' })
-  t.is((await client.get(`/v1/identity/presentations/${presentationId}`)).json.state, 'RECEIVED')
+  t.is((await lender.get(`/v1/identity/presentations/${presentationId}`)).json.state, 'RECEIVED')
   const responseUri = requested.json.requestUri.replace('requests', 'responses')
-  const { sealed_secrets: sealed } = await product.db('presentations').where({ id: presentationId }).first()
-  const { state } = JSON.parse(product.deps.secrets.open('presentation', sealed))
+  const { sealed_secrets: sealed } = await own.db('presentations').where({ id: presentationId }).first()
+  const { state } = JSON.parse(own.deps.secrets.open('presentation', sealed))
   t.is((await post(responseUri, new URLSearchParams({ state, vp_token: '{}' }))).status, 409)
 })
 
