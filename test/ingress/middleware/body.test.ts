@@ -94,7 +94,8 @@ test('every form refuses a long body without a valid token in its first bytes', 
   for (const { path } of forms) {
     const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const status = await statusOf(path.replace(/\{\w+\}/g, 'x'), type, `a=${'a'.repeat(80_000)}`)
-    if (status < 400 || status >= 500) wrong.push(`${path}: ${status}`)
+    // 404: a link whose token is in its path; 415: an upload.
+    if (![403, 404, 415].includes(status)) wrong.push(`${path}: ${status}`)
   }
   t.deepEqual(wrong, [])
 })

@@ -71,6 +71,17 @@ test('only windows of the check with "exclude" exclude its time', async (t) => {
   t.is(nextTime(window({}), at('22T03:00:00')), null)
 })
 
+test('other work may run after each window', (t) => {
+  const recurring = Array.from({ length: 5 }, () => window({ time: { every: '0 6 * * *', for: 3600, tz: 'UTC' } }))
+  const yields = (work: Generator<undefined, unknown>) => {
+    let count = 0
+    while (!work.next().done) count++
+    return count
+  }
+  t.is(yields(timedWindows(recurring, at('22T00:00:00'), at('24T00:00:00'))), 5)
+  t.is(yields(openWindows(recurring, at('22T00:00:00'))), 5)
+})
+
 test('detects windows that cover more than half of the next week', async (t) => {
   const now = at('22T00:00:00')
   const isMost = async (seconds: number) =>
