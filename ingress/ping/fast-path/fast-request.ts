@@ -76,7 +76,8 @@ export function parseFastRequest(
   if (!method || lineEnd === -1 || !text.startsWith(VERSION, urlEnd)) return null
   let url = text.slice(method.length + 1, urlEnd)
   if (!pattern.test(url)) return null
-  if (basePath !== '' && url.startsWith(basePath)) url = url.slice(basePath.length)
+  // The pattern has matched, so an address that does not begin with /ping/ begins with the base path.
+  if (basePath !== '' && !url.startsWith('/ping/')) url = url.slice(basePath.length)
   const headText = text.slice(lineEnd)
   const head = previous?.text === headText ? previous : parseHead(headText)
   return head && { method, url, head }

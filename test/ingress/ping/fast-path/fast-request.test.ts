@@ -97,3 +97,15 @@ test('the path of PUBLIC_URL is removed; without it the address is read too, and
   for (const url of [`/a_b/hc/ping/${UUID}`, `/hc/ping/${UUID}`, `/a.b/hc/a.b/hc/ping/${UUID}`, '/a.b/hc/checks'])
     t.is(read(url), undefined, url)
 })
+
+test('a path of PUBLIC_URL with the first letters of /ping is not taken from addresses without it', (t) => {
+  for (const basePath of ['/p', '/pin']) {
+    const addresses = pingAddresses(basePath)
+    for (const url of [`/ping/${UUID}`, `${basePath}/ping/${UUID}`])
+      t.is(
+        parseFastRequest(request(['Host: a'], `GET ${url} HTTP/1.1`), null, addresses)?.url,
+        `/ping/${UUID}`,
+        `${basePath}: ${url}`,
+      )
+  }
+})
