@@ -199,7 +199,7 @@ function act(
     body: { required: false, content: json(schema) },
     responses: {
       ...common.responses,
-      403: { description: 'The incident has 200 actions, the maximum. No body.' },
+      403: { description: 'The incident has 200 actions, or a merge would give it more than 500 members. No body.' },
       ...(conflict !== undefined && { 409: { description: conflict, content: { 'text/plain': null } } }),
     },
     async handle({ key, actor, params, body, deps }) {
