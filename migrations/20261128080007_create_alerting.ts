@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
       version bigint NOT NULL DEFAULT 1,
       created_at timestamptz NOT NULL DEFAULT now()
     );
-    COMMENT ON COLUMN alert_policies.plan IS 'API fields when, steps, group, flapping and ack_timeout; integrations by UUID';
+    COMMENT ON COLUMN alert_policies.plan IS 'API fields when, steps, group, flapping, ack_timeout, fallback and notify_ack; integrations and schedules by UUID';
     CREATE INDEX alert_policies_project_idx ON alert_policies (project_id, "position", id);
     COMMENT ON INDEX alert_policies_project_idx IS 'lists the policies of a project in the order in which their tags are matched';
     ALTER TABLE check_rules ADD CONSTRAINT check_rules_policy_fkey FOREIGN KEY (policy_id) REFERENCES alert_policies(id) ON DELETE SET NULL;
@@ -66,6 +66,8 @@ export async function up(knex: Knex): Promise<void> {
       skips jsonb NOT NULL DEFAULT '[]',
       is_escalating boolean NOT NULL DEFAULT false,
       first_step integer,
+      sequences jsonb,
+      exhausted_at timestamptz,
       plan_version bigint NOT NULL DEFAULT 0,
       evaluated_at timestamptz,
       next_at timestamptz,
@@ -84,6 +86,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN incidents.policy_id IS 'policy of the last evaluation; NULL if notified directly or by the implicit policy';
     COMMENT ON COLUMN incidents.notified IS 'number of entries already sent, per step of the plan';
     COMMENT ON COLUMN incidents.skips IS 'waiting time skipped before each step of the plan, in microseconds';
+    COMMENT ON COLUMN incidents.sequences IS 'notifications of persons; NULL if no step of the policies had people';
+    COMMENT ON COLUMN incidents.exhausted_at IS 'when the last notification was sent; NULL while others may follow';
     COMMENT ON COLUMN incidents.is_escalating IS 'true if a person requested the next step, until the alerter evaluates it';
     COMMENT ON COLUMN incidents.lead_id IS 'incident that this one is merged into; while that one is open, this one is suppressed';
     COMMENT ON COLUMN incidents.is_snoozed IS 'true if the end of the acknowledgement notifies again';
@@ -133,6 +137,7 @@ export async function up(knex: Knex): Promise<void> {
       detail jsonb NOT NULL DEFAULT '{}',
       until timestamptz,
       channels jsonb NOT NULL DEFAULT '[]',
+      people jsonb NOT NULL DEFAULT '[]',
       created_at timestamptz NOT NULL DEFAULT now(),
       CONSTRAINT alert_decisions_outcome_check CHECK (outcome IN ('notified', 'suppressed', 'skipped', 'none', 'deadline_extended'))
     );

@@ -110,7 +110,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     COMMENT ON COLUMN import_rows.n IS 'position among the accepted rows of the file, and leaf index in the tree; from 0';
     COMMENT ON COLUMN import_rows.hash IS 'SHA-256 of the canonical row; leaf data of the Merkle tree';
-    COMMENT ON COLUMN import_rows.body IS 'canonical row without its unmapped column names, most of which are stored with the import';
+    COMMENT ON COLUMN import_rows.body IS 'canonical row without the member unmapped, which lists the unmapped columns of the import and those in unread';
 
     CREATE TABLE trade_documents (
       id uuid CONSTRAINT trade_documents_pkey PRIMARY KEY,

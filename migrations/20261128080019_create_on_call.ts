@@ -13,6 +13,9 @@ export async function up(knex: Knex): Promise<void> {
       override_count integer NOT NULL DEFAULT 0,
       next_change_at timestamptz,
       members_digest text NOT NULL DEFAULT '',
+      noticed_until timestamptz NOT NULL DEFAULT now(),
+      next_notice_at timestamptz,
+      announced_at timestamptz,
       created_at timestamptz NOT NULL DEFAULT now(),
       changed_at timestamptz NOT NULL DEFAULT now(),
       CONSTRAINT schedules_name_key UNIQUE (project_id, name)
@@ -22,10 +25,15 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN schedules.override_count IS 'number of the newest override, including deleted ones';
     COMMENT ON COLUMN schedules.next_change_at IS 'next instant at which another person is on call; shifts are recorded up to it';
     COMMENT ON COLUMN schedules.members_digest IS 'digest of the possible people at the last recording; a difference makes the schedule due';
+    COMMENT ON COLUMN schedules.noticed_until IS 'shift notices that fell due before are created';
+    COMMENT ON COLUMN schedules.next_notice_at IS 'when the next shift notice may be due; NULL: now';
+    COMMENT ON COLUMN schedules.announced_at IS 'last change of the person on call that was sent to the integrations';
     CREATE INDEX schedules_organisation_idx ON schedules (organisation_id);
     COMMENT ON INDEX schedules_organisation_idx IS 'lists the shared schedules of an organisation; supports its deletion';
     CREATE INDEX schedules_due_idx ON schedules (next_change_at);
     COMMENT ON INDEX schedules_due_idx IS 'sweeper: finds schedules with a change that is due';
+    CREATE INDEX schedules_notice_idx ON schedules (next_notice_at);
+    COMMENT ON INDEX schedules_notice_idx IS 'sweep: finds schedules with a notice that is due';
 
     CREATE TABLE swaps (
       id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT swaps_pkey PRIMARY KEY,
@@ -91,6 +99,53 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX shifts_until_idx ON shifts (until_at) WHERE until_at IS NOT NULL;
     COMMENT ON INDEX shifts_until_idx IS 'retention: deletes old rows';
 
+    CREATE TABLE personal_notices (
+      id uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT personal_notices_pkey PRIMARY KEY,
+      user_id bigint NOT NULL CONSTRAINT personal_notices_user_fkey REFERENCES users ON DELETE CASCADE,
+      schedule_id bigint NOT NULL CONSTRAINT personal_notices_schedule_fkey REFERENCES schedules ON DELETE CASCADE,
+      key text NOT NULL,
+      title text NOT NULL,
+      text text NOT NULL,
+      uses_rules boolean NOT NULL,
+      ignores_quiet boolean NOT NULL DEFAULT false,
+      method_id uuid CONSTRAINT personal_notices_method_fkey REFERENCES contact_methods ON DELETE SET NULL,
+      state text NOT NULL DEFAULT 'new',
+      due_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz NOT NULL,
+      attempts integer NOT NULL DEFAULT 0,
+      queued_until timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT personal_notices_key UNIQUE (schedule_id, user_id, key),
+      CONSTRAINT personal_notices_state_check CHECK (state IN ('new', 'pending', 'done'))
+    );
+    COMMENT ON TABLE personal_notices IS 'messages about shifts and swaps to a person';
+    COMMENT ON COLUMN personal_notices.key IS 'event of the notice; a second notice about it is not created';
+    COMMENT ON COLUMN personal_notices.uses_rules IS 'true: all entries of the rules for other severities; false: the first usable method';
+    COMMENT ON COLUMN personal_notices.state IS 'new: without a contact method; done: sent, expired or not deliverable';
+    CREATE INDEX personal_notices_created_idx ON personal_notices (created_at);
+    COMMENT ON INDEX personal_notices_created_idx IS 'retention: deletes old rows';
+    CREATE INDEX personal_notices_due_idx ON personal_notices (due_at) WHERE state <> 'done';
+    COMMENT ON INDEX personal_notices_due_idx IS 'sweep: finds notices that are due';
+    CREATE INDEX personal_notices_method_idx ON personal_notices (method_id) WHERE method_id IS NOT NULL;
+    COMMENT ON INDEX personal_notices_method_idx IS 'supports the deletion of a contact method';
+    CREATE INDEX personal_notices_user_idx ON personal_notices (user_id);
+    COMMENT ON INDEX personal_notices_user_idx IS 'supports account deletion';
+
+    CREATE TABLE shift_changes (
+      schedule_id bigint NOT NULL CONSTRAINT shift_changes_schedule_fkey REFERENCES schedules ON DELETE CASCADE,
+      user_id bigint NOT NULL CONSTRAINT shift_changes_user_fkey REFERENCES users ON DELETE CASCADE,
+      before jsonb NOT NULL,
+      until_at timestamptz NOT NULL,
+      due_at timestamptz NOT NULL,
+      CONSTRAINT shift_changes_pkey PRIMARY KEY (schedule_id, user_id)
+    );
+    COMMENT ON TABLE shift_changes IS 'people whose shifts were edited by others; one mail follows the last edit';
+    COMMENT ON COLUMN shift_changes.before IS 'shifts before the first edit, up to until_at, in microseconds since 1970';
+    CREATE INDEX shift_changes_due_idx ON shift_changes (due_at);
+    COMMENT ON INDEX shift_changes_due_idx IS 'sweep: finds mails that are due';
+    CREATE INDEX shift_changes_user_idx ON shift_changes (user_id);
+    COMMENT ON INDEX shift_changes_user_idx IS 'supports account deletion';
+
     CREATE TABLE calendar_feeds (
       id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT calendar_feeds_pkey PRIMARY KEY,
       uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT calendar_feeds_uuid_key UNIQUE,
@@ -110,5 +165,5 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE calendar_feeds, shifts, overrides, swaps, schedules')
+  await knex.raw('DROP TABLE calendar_feeds, shift_changes, personal_notices, shifts, overrides, swaps, schedules')
 }

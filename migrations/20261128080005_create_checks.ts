@@ -45,7 +45,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN checks.deadline_extended_at IS 'end of the last coverage gap with an expected ping; counts as a success for deadlines only';
     COMMENT ON COLUMN checks.expected_from IS 'imported checks: counts as a success for deadlines until the first ping; a pause or resume clears it';
     COMMENT ON COLUMN checks.rule_bits IS 'bit mask of the rules that affect the status: 1 runs, 2 sources, 4 previews, 8 ping secret; 0 if plain';
-    COMMENT ON COLUMN checks.filter_rules IS 'keyword rules of the check: json is the pointer to the searched member, else is url if the URL decides without a keyword; NULL without any; read with each ping';
+    COMMENT ON COLUMN checks.filter_rules IS 'keyword rules of the check: "json" is the pointer to the searched member; "else": "url" means that the URL decides if no keyword matches; NULL without rules';
     COMMENT ON COLUMN checks.early_seconds IS 'a ping this long before an occurrence of the schedule counts for it';
     CREATE INDEX checks_project_idx ON checks (project_id, id);
     COMMENT ON INDEX checks_project_idx IS 'lists the checks of a project by creation order';

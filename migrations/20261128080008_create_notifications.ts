@@ -4,7 +4,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE notifications (
       id uuid CONSTRAINT notifications_pkey PRIMARY KEY,
-      integration_id bigint NOT NULL CONSTRAINT notifications_integration_fkey REFERENCES integrations ON DELETE CASCADE,
+      integration_id bigint CONSTRAINT notifications_integration_fkey REFERENCES integrations ON DELETE CASCADE,
       check_id bigint CONSTRAINT notifications_check_fkey REFERENCES checks ON DELETE CASCADE,
       flip_id bigint CONSTRAINT notifications_flip_fkey REFERENCES flips ON DELETE CASCADE,
       check_status text NOT NULL,
@@ -22,10 +22,19 @@ export async function up(knex: Knex): Promise<void> {
       entry integer NOT NULL DEFAULT 0,
       detail jsonb,
       link_digest bytea,
+      user_id bigint CONSTRAINT notifications_user_fkey REFERENCES users ON DELETE CASCADE,
+      method_id uuid,
+      method_kind text,
+      leader_id uuid CONSTRAINT notifications_leader_fkey REFERENCES notifications ON DELETE SET NULL,
+      CONSTRAINT notifications_recipient_check CHECK ((integration_id IS NULL) <> (user_id IS NULL)),
+      CONSTRAINT notifications_method_check CHECK (method_id IS NULL OR user_id IS NOT NULL),
       CONSTRAINT notifications_check_status_check CHECK (check_status IN ('up', 'down')),
       CONSTRAINT notifications_state_check CHECK (state IN ('pending', 'delivered', 'failed', 'suppressed')),
-      CONSTRAINT notifications_what_check CHECK (what IN ('flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown'))
+      CONSTRAINT notifications_what_check CHECK (what IN ('flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'ack', 'digest', 'unknown', 'shift'))
     );
+    COMMENT ON COLUMN notifications.user_id IS 'person who is notified by a contact method; NULL for an integration';
+    COMMENT ON COLUMN notifications.method_id IS 'NULL after its deletion';
+    COMMENT ON COLUMN notifications.leader_id IS 'notification of the same method whose message includes this one; its own id if it was sent itself';
     COMMENT ON COLUMN notifications.entry IS 'offset in the plan in seconds; flip count of the incident for direct notifications';
     COMMENT ON COLUMN notifications.detail IS 'incident details for the message: step, repeat, reason of a delay';
     COMMENT ON COLUMN notifications.link_digest IS 'SHA-256 of the token in its acknowledge link; null if it has none';
@@ -41,6 +50,15 @@ export async function up(knex: Knex): Promise<void> {
     CREATE UNIQUE INDEX notifications_incident_key ON notifications (incident_id, integration_id, what, entry)
       WHERE incident_id IS NOT NULL;
     COMMENT ON INDEX notifications_incident_key IS 'sends each plan entry once per integration; lists the notifications of an incident';
+    CREATE UNIQUE INDEX notifications_person_key ON notifications (incident_id, method_id, what, entry)
+      WHERE method_id IS NOT NULL;
+    COMMENT ON INDEX notifications_person_key IS 'sends each entry once per contact method';
+    CREATE INDEX notifications_method_idx ON notifications (method_id, state) WHERE method_id IS NOT NULL;
+    COMMENT ON INDEX notifications_method_idx IS 'finds the pending notifications of a contact method; supports its deletion';
+    CREATE INDEX notifications_user_idx ON notifications (user_id, created_at DESC) WHERE user_id IS NOT NULL;
+    COMMENT ON INDEX notifications_user_idx IS 'counts the notifications of a person; supports account deletion';
+    CREATE INDEX notifications_leader_idx ON notifications (leader_id) WHERE leader_id IS NOT NULL;
+    COMMENT ON INDEX notifications_leader_idx IS 'finds the notifications that one message includes; supports its deletion';
     CREATE INDEX notifications_integration_idx ON notifications (integration_id, created_at DESC);
     COMMENT ON INDEX notifications_integration_idx IS 'lists the notifications of an integration, newest first; supports its deletion';
     CREATE INDEX notifications_link_idx ON notifications (link_digest) WHERE link_digest IS NOT NULL;
@@ -88,9 +106,9 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT monthly_sends_meter_check CHECK (meter IN ('sms', 'call')),
       CONSTRAINT monthly_sends_pkey PRIMARY KEY (notification_id, meter, month)
     );
-    COMMENT ON TABLE monthly_sends IS 'messages counted against the monthly limit of an account; rows of past months are deleted';
+    COMMENT ON TABLE monthly_sends IS 'messages counted against the monthly limit of an organisation; rows of past months are deleted';
     CREATE INDEX monthly_sends_account_idx ON monthly_sends (organisation_id, meter, month);
-    COMMENT ON INDEX monthly_sends_account_idx IS 'counts the messages of an account in a month; supports its deletion';
+    COMMENT ON INDEX monthly_sends_account_idx IS 'counts the messages of an organisation in a month; supports its deletion';
 
     CREATE TABLE contact_methods (
       id uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT contact_methods_pkey PRIMARY KEY,
@@ -106,14 +124,17 @@ export async function up(knex: Knex): Promise<void> {
       disabled_at timestamptz,
       last_error text NOT NULL DEFAULT '',
       last_sent_at timestamptz,
+      notified_at timestamptz,
       created_at timestamptz NOT NULL DEFAULT now(),
       CONSTRAINT contact_methods_kind_check CHECK (kind IN ('email', 'sms', 'call', 'whatsapp', 'signal', 'telegram', 'ntfy', 'po', 'pushbullet', 'gotify')),
       CONSTRAINT contact_methods_account_check CHECK (sealed_config IS NOT NULL OR kind = 'email')
     );
     COMMENT ON TABLE contact_methods IS 'addresses at which a person is notified';
     COMMENT ON COLUMN contact_methods.sealed_config IS 'options of the kind as JSON, encrypted under SECRET_KEY; NULL for the address of the account';
+    COMMENT ON COLUMN contact_methods.notified_at IS 'start of the last message about incidents; further ones are collected after it';
     COMMENT ON COLUMN contact_methods.via_id IS 'integration that provides server, sender and token; NULL if uses_via is true and it was deleted';
-    COMMENT ON COLUMN contact_methods.verified_at IS 'unused for the address of the account, whose state is that of the account';
+    COMMENT ON COLUMN contact_methods.verified_at IS 'not used for the address of the account: users.email_verified applies';
+    ALTER TABLE notifications ADD CONSTRAINT notifications_method_fkey FOREIGN KEY (method_id) REFERENCES contact_methods(id) ON DELETE SET NULL;
     CREATE UNIQUE INDEX contact_methods_account_key ON contact_methods (user_id) WHERE sealed_config IS NULL;
     COMMENT ON INDEX contact_methods_account_key IS 'allows one row for the address of the account';
     CREATE INDEX contact_methods_user_idx ON contact_methods (user_id, n);
@@ -167,6 +188,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP TABLE on_call_settings, contact_rules, contact_codes, contact_methods, monthly_sends, pending_notifications, notification_attempts, notifications',
+    'ALTER TABLE notifications DROP CONSTRAINT notifications_method_fkey; DROP TABLE on_call_settings, contact_rules, contact_codes, contact_methods, monthly_sends, pending_notifications, notification_attempts, notifications',
   )
 }

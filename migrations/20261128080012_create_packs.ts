@@ -8,7 +8,7 @@ export async function up(knex: Knex): Promise<void> {
       env text NOT NULL,
       kind text NOT NULL,
       idempotency_key text,
-      question bytea,
+      job_key bytea,
       sealed_request text,
       state text NOT NULL DEFAULT 'QUEUED',
       status smallint,
@@ -24,9 +24,9 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN evidence_jobs.body IS 'response as first returned; the reason for a REFUSED job';
     CREATE INDEX evidence_jobs_list_idx ON evidence_jobs (organisation_id, env, kind, requested_at DESC, id DESC);
     COMMENT ON INDEX evidence_jobs_list_idx IS 'lists the jobs of an organisation by kind, newest first';
-    CREATE UNIQUE INDEX evidence_jobs_question_key ON evidence_jobs (organisation_id, env, kind, question)
-      WHERE question IS NOT NULL;
-    COMMENT ON INDEX evidence_jobs_question_key IS 'deduplicates a question per day: one job and one response';
+    CREATE UNIQUE INDEX evidence_jobs_job_key ON evidence_jobs (organisation_id, env, kind, job_key)
+      WHERE job_key IS NOT NULL;
+    COMMENT ON INDEX evidence_jobs_job_key IS 'shares one job and its response between equal requests of a day';
 
     CREATE TABLE packs (
       id uuid CONSTRAINT packs_pkey PRIMARY KEY,
@@ -42,14 +42,14 @@ export async function up(knex: Knex): Promise<void> {
       failure_code text,
       requested_at timestamptz NOT NULL DEFAULT now(),
       finished_at timestamptz,
-      pair_question bytea,
+      pair_job_key bytea,
       CONSTRAINT packs_body_check CHECK ((state = 'READY') = (body IS NOT NULL)),
       CONSTRAINT packs_env_check CHECK (env IN ('SANDBOX', 'PRODUCTION')),
       CONSTRAINT packs_state_check CHECK (state IN ('QUEUED', 'READY', 'FAILED'))
     );
     COMMENT ON COLUMN packs.sealed_request IS 'encrypted because it may contain e-invoice tokens and consent handles';
     COMMENT ON COLUMN packs.body IS 'response, byte for byte as first returned';
-    COMMENT ON COLUMN packs.pair_question IS 'key of the dilution job of borrower and buyer on the request day; matches evidence_jobs.question';
+    COMMENT ON COLUMN packs.pair_job_key IS 'key of the dilution job of borrower and buyer on the request day; matches evidence_jobs.job_key';
     CREATE INDEX packs_organisation_idx ON packs (organisation_id, env, requested_at DESC, id DESC);
     COMMENT ON INDEX packs_organisation_idx IS 'lists the packs of an organisation, newest first';
 

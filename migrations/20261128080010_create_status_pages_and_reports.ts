@@ -13,14 +13,14 @@ export async function up(knex: Knex): Promise<void> {
       shows_progress boolean NOT NULL DEFAULT false,
       logo bytea,
       logo_type text,
-      logo_mark text
+      logo_digest text
     );
     COMMENT ON COLUMN status_pages.token IS '128 random bits; the page is public to all who know the URL';
     COMMENT ON COLUMN status_pages.tags IS 'only checks with one of these tags are shown; empty shows all';
     COMMENT ON COLUMN status_pages.is_grouped IS 'true: checks are grouped by their first tag';
     COMMENT ON COLUMN status_pages.shows_progress IS 'true: a down check whose incident is acknowledged is shown as being worked on';
     COMMENT ON COLUMN status_pages.logo_type IS 'media type detected from the first bytes, not the type sent by the browser';
-    COMMENT ON COLUMN status_pages.logo_mark IS 'digest of the logo, used in its URL; NULL without a logo';
+    COMMENT ON COLUMN status_pages.logo_digest IS 'digest of the logo, used in its URL; NULL without a logo';
 
     CREATE TABLE status_notes (
       id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT status_notes_pkey PRIMARY KEY,
@@ -86,7 +86,7 @@ export async function up(knex: Knex): Promise<void> {
       kind text NOT NULL,
       period text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT report_mails_kind_check CHECK (kind IN ('report', 'reminder', 'limit')),
+      CONSTRAINT report_mails_kind_check CHECK (kind IN ('report', 'reminder', 'limit', 'gap')),
       CONSTRAINT report_mails_period_key UNIQUE (user_id, kind, period)
     );
     COMMENT ON TABLE report_mails IS 'one mail per user, kind and period; its text and attempts are in outgoing_mails';

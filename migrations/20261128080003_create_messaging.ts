@@ -76,7 +76,7 @@ export async function up(knex: Knex): Promise<void> {
       id uuid DEFAULT gen_random_uuid() CONSTRAINT restore_marks_pkey PRIMARY KEY,
       made_at timestamptz NOT NULL DEFAULT clock_timestamp()
     );
-    COMMENT ON TABLE restore_marks IS 'marks written every 30 seconds here and outside; a mark that is only outside reveals a restored copy';
+    COMMENT ON TABLE restore_marks IS 'marks written every 30 seconds here and outside; a mark that exists only outside shows that the database was restored';
     CREATE INDEX restore_marks_made_idx ON restore_marks (made_at);
     COMMENT ON INDEX restore_marks_made_idx IS 'finds the newest marks; retention: deletes old marks';
 
