@@ -21,10 +21,10 @@ const HEARTBEAT = { several: 3, one: 10 }
 /** Starts at a random node to spread the clients of a cluster. @throws Error if a certificate file cannot be read */
 export function brokerAddresses(urls: string, random: () => number = Math.random): BrokerAddresses {
   const nodes = splitAddresses(urls).map(nodeOf)
-  let turn = Math.floor(random() * nodes.length)
+  let attempt = Math.floor(random() * nodes.length)
   const node = () => {
     const [first] = nodes
-    return nodes[turn % nodes.length] ?? (first as Options.Connect)
+    return nodes[attempt % nodes.length] ?? (first as Options.Connect)
   }
   const heartbeat = nodes.length > 1 ? HEARTBEAT.several : HEARTBEAT.one
   const member = <Name extends keyof Options.Connect>(name: Name) => ({ get: () => node()[name], enumerable: true })
@@ -49,7 +49,7 @@ export function brokerAddresses(urls: string, random: () => number = Math.random
     tls: tlsOf(splitAddresses(urls)[0] ?? ''),
     current: () => `${node().hostname}:${node().port}`,
     next() {
-      turn += 1
+      attempt += 1
     },
   }
 }

@@ -10,10 +10,10 @@ const REOPEN_AFTER_MS = 200
  * RabbitMQ 3.10 writes to a frozen node for 7 s per message on a channel opened before the freeze; a new channel uses
  * the new leader. The time exceeds the timeout of any request.
  */
-const UNANSWERED = { questions: 3, ms: 4_000 }
+const UNANSWERED = { requests: 3, ms: 4_000 }
 
 export interface Answers {
-  ask(question: Omit<UnconfirmedMessage, 'replyTo'>): void
+  ask(request: Omit<UnconfirmedMessage, 'replyTo'>): void
 }
 
 export class AnswerChannel implements Answers {
@@ -22,7 +22,7 @@ export class AnswerChannel implements Answers {
   #model: ChannelModel | null = null
   #channel: Channel | null = null
   /** requests since the last reply on this channel, and the time of the first one in monotonic milliseconds */
-  #unanswered = { questions: 0, since: 0 }
+  #unanswered = { requests: 0, since: 0 }
 
   constructor(onAnswer: (correlationId: string) => void, log: Log) {
     this.#onAnswer = onAnswer
@@ -40,18 +40,18 @@ export class AnswerChannel implements Answers {
     try {
       this.#channel?.publish(exchange, routingKey, body, { ...properties, replyTo: REPLY_TO })
     } catch (error) {
-      this.#log.debug(describeError(error), 'question.not-sent')
+      this.#log.debug(describeError(error), 'request.not-sent')
     }
   }
 
   #count(): void {
     const channel = this.#channel
     if (!channel) return
-    const { questions, since } = this.#unanswered
+    const { requests, since } = this.#unanswered
     const now = performance.now()
-    this.#unanswered = { questions: questions + 1, since: questions === 0 ? now : since }
-    if (questions < UNANSWERED.questions || now - since < UNANSWERED.ms || !this.#model) return
-    this.#log.debug({ questions }, 'answers.channel-replaced')
+    this.#unanswered = { requests: requests + 1, since: requests === 0 ? now : since }
+    if (requests < UNANSWERED.requests || now - since < UNANSWERED.ms || !this.#model) return
+    this.#log.debug({ requests }, 'answers.channel-replaced')
     this.#channel = null
     this.#tryOpen(this.#model)
     // The broker may not answer.
@@ -73,7 +73,7 @@ export class AnswerChannel implements Answers {
     })
     const take = (message: { properties: { correlationId?: unknown } } | null) => {
       if (!message) return
-      if (this.#channel === channel) this.#unanswered = { questions: 0, since: 0 }
+      if (this.#channel === channel) this.#unanswered = { requests: 0, since: 0 }
       this.#onAnswer(String(message.properties.correlationId))
     }
     await answered(model, 'the consumer of answers', channel.consume(REPLY_TO, take, { noAck: true }))
@@ -82,7 +82,7 @@ export class AnswerChannel implements Answers {
       return
     }
     this.#channel = channel
-    this.#unanswered = { questions: 0, since: 0 }
+    this.#unanswered = { requests: 0, since: 0 }
   }
 
   #reopenLater(model: ChannelModel, error: unknown): void {

@@ -18,7 +18,7 @@ interface Waiting {
   answer: () => void
 }
 
-/** Callers in one turn of the event loop share a barrier. */
+/** Callers in one iteration of the event loop share a barrier. */
 export function createBarriers(
   broker: Pick<Broker, 'ask'>,
   options: { generations: () => readonly PingGeneration[]; metrics: Metrics },

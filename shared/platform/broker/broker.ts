@@ -7,7 +7,7 @@ import type { Metrics } from '../process/metrics.ts'
 import { type BrokerAddresses, brokerAddresses, connectMs } from './addresses.ts'
 import { AnswerChannel, type Answers } from './answer-channel.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
-import { answered, unbroken } from './deadlines.ts'
+import { answered, failIfBroken } from './deadlines.ts'
 import { declareTopology } from './declare-topology.ts'
 import { inspectQueues, type QueueState } from './management.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
@@ -139,7 +139,7 @@ class Connection {
         waitForConnect: false,
         setup: async (model: ChannelModel) => {
           model.on('error', () => {})
-          await unbroken(model, this.#prepare(model))
+          await failIfBroken(model, this.#prepare(model))
         },
       },
     })

@@ -42,7 +42,7 @@ function abandon(model: ChannelModel, error: Error): void {
  * The driver reports no event if the connection breaks during `work`, so it would count as open. @throws Error if the
  * connection broke, even if the work succeeded; BrokerSilentError if it does not answer
  */
-export async function unbroken(model: ChannelModel, work: Promise<void>): Promise<void> {
+export async function failIfBroken(model: ChannelModel, work: Promise<void>): Promise<void> {
   let isBroken = false
   model.once('close', () => {
     isBroken = true

@@ -2,7 +2,7 @@ import type { ChannelModel } from 'amqplib'
 import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
 import { describeError, type Log } from '../process/log.ts'
 
-/** Uses a channel per queue, so that a queue with other arguments does not block the rest. */
+/** Declares exchanges and queues. A queue that exists with other arguments is logged and does not block the rest. */
 export async function declareTopology(
   model: Pick<ChannelModel, 'createChannel'>,
   queues: readonly QueueDeclaration[],
@@ -18,7 +18,7 @@ export async function declareTopology(
       await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments })
       if (queue.boundTo !== undefined) await channel.bindQueue(queue.name, EVENTS_EXCHANGE, queue.boundTo)
     } catch (error) {
-      log.error({ queue: queue.name, ...describeError(error) }, 'queue.declared-otherwise')
+      log.error({ queue: queue.name, ...describeError(error) }, 'queue.declaration-refused')
       channel = await model.createChannel()
       channel.on('error', () => {})
     }

@@ -37,7 +37,7 @@ export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): P
   )
 }
 
-export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
+export async function claimUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
   return await query(
     db,
     typed`UPDATE outbox SET resend_at = now() + ?::interval

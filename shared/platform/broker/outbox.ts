@@ -2,14 +2,14 @@ import type { Knex } from 'knex'
 import type { MessageContract } from '../../contracts/define-message.ts'
 import { messages } from '../../contracts/messages.ts'
 import { EVENTS_EXCHANGE } from '../../contracts/topology.ts'
-import { againOnConflict, transaction } from '../database/db.ts'
+import { retryOnConflict, transaction } from '../database/db.ts'
 import { preparedTransaction, type RunPrepared } from '../database/prepared.ts'
 import { acrossTenants } from '../database/tenant.ts'
 import { batched } from '../process/batch.ts'
 import { describeError, type Log } from '../process/log.ts'
 import { traceHeaders } from '../process/tracing.ts'
 import type { Broker } from './broker.ts'
-import { deleteSent, insertMessages, type OutboxRow, type Outgoing, takeUnsent } from './outbox-store.ts'
+import { claimUnsent, deleteSent, insertMessages, type OutboxRow, type Outgoing } from './outbox-store.ts'
 
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
 
@@ -69,7 +69,7 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
       return result
     },
     async runPrepared(work) {
-      const { result, stored } = await againOnConflict(() =>
+      const { result, stored } = await retryOnConflict(() =>
         preparedTransaction(db, async (run) => {
           const outgoing: Outgoing[] = []
           const result = await work(run, async (message, payload) => void outgoing.push({ message, payload }))
@@ -84,7 +84,7 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
     },
     publishLater,
     async resend(limit) {
-      return await send(await takeUnsent(db, limit))
+      return await send(await claimUnsent(db, limit))
     },
     async settled() {
       await Promise.allSettled([...underWay])

@@ -29,7 +29,7 @@ export function openQueueWatch(
       found = await findLonely()
       lonely = found.filter((queue) => lonelyBefore.includes(queue))
     } catch (error) {
-      log.debug(describeError(error), 'queues.not-looked-at')
+      log.debug(describeError(error), 'queues.not-inspected')
     }
     if (isClosing) return
     timer = setTimeout(() => {

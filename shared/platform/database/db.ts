@@ -28,7 +28,7 @@ export interface DatabaseOptions {
 }
 
 /** Connections are closed after 8 to 12 minutes, so that a moved address is noticed. */
-const LIFE_MS = { least: 480_000, jitter: 240_000 }
+const LIFE_MS = { min: 480_000, jitter: 240_000 }
 
 /**
  * SQLSTATEs after which a connection must not return to the pool: the server shuts down (57P01-57P03) or became
@@ -74,7 +74,7 @@ function clientOf(hosts: DatabaseHosts) {
 }
 
 /** By default knex logs plain text to the console. Callers receive and log every failure anyway. */
-const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
+export const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
 
 type PooledConnection = FencedConnection &
   ScopedConnection & {
@@ -82,13 +82,13 @@ type PooledConnection = FencedConnection &
     hosts?: DatabaseHosts
   }
 
-/** The next connection looks for the primary again. */
+/** Removes a connection from its pool. The next connection looks for the primary again. */
 export function discardConnection(connection: Pick<PooledConnection, '__knex__disposed' | 'hosts'>, error: unknown) {
   connection.__knex__disposed = error
   connection.hosts?.doubt()
 }
 
-/** A timeout destroys the connection, because its answer may still arrive. */
+/** Opens a pool. After a timeout it destroys the connection, because the response may still arrive. */
 export function openDatabase(options: DatabaseOptions): Knex {
   const { timeoutMs, pooler = 'none', fence = createTimelineFence() } = options
   const { lock_timeout, jit, ...limits } = sessionSettings(timeoutMs)
@@ -123,7 +123,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
       min: 0,
       max: options.poolSize,
       idleTimeoutMillis: 30_000,
-      maxConnectionLifetimeMillis: LIFE_MS.least,
+      maxConnectionLifetimeMillis: LIFE_MS.min,
       maxConnectionLifetimeJitterMillis: LIFE_MS.jitter,
       acquireTimeoutMillis: timeoutMs,
       afterCreate(connection: PooledConnection, done: (error: unknown, connection: PooledConnection) => void) {
@@ -162,11 +162,11 @@ export function isRetryable(error: unknown): boolean {
 
 /** Retries conflicts with jitter. @throws UnavailableError if the database cannot serve */
 export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => Promise<T>, tries = 4): Promise<T> {
-  return await againOnConflict(() => db.transaction(work), tries)
+  return await retryOnConflict(() => db.transaction(work), tries)
 }
 
-/** Retries also lost prepared statements. @throws UnavailableError if the database cannot serve */
-export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
+/** Also retries after the loss of prepared statements. @throws UnavailableError if the database cannot serve */
+export async function retryOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
   for (let made = 1; ; made++) {
     try {
       return await attempt()

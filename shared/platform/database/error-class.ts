@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { UnavailableError } from '../../errors.ts'
 import { isRetryable } from './db.ts'
-import { pendingMigrations } from './migrate.ts'
+import { schemaProblem } from './migrate.ts'
 import { PoolerError } from './server.ts'
 import { ReplacedServerError } from './timeline-fence.ts'
 
@@ -22,12 +22,12 @@ export function isCausedByMessage(error: unknown): boolean {
 }
 
 /**
- * Returns false while migrations are missing, because even a violated constraint may then be a fault of the server. Also
- * returns false if the database does not answer.
+ * Returns false while the schema is older than this release or too new for it, because even a violated constraint may
+ * then be a fault of the server. Also returns false if the database does not answer.
  */
 export async function schemaMatches(db: Knex): Promise<boolean> {
   try {
-    return (await pendingMigrations(db)).length === 0
+    return (await schemaProblem(db)) === null
   } catch {
     return false
   }

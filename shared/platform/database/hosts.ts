@@ -1,11 +1,12 @@
 import pg from 'pg'
 
-const ASK_MS = 2_000
+const QUERY_TIMEOUT_MS = 2_000
 
 /** The servers of DATABASE_URL, one of which is the primary (docs/spec/reliability.md#database-faults). */
 export interface DatabaseHosts {
   /** Returns the URL of the primary; without one, of a server that answers; otherwise any. */
   address(): Promise<string>
+  /** Called after a failure; the next `address` searches the primary again. */
   doubt(): void
   /** true if the primary was doubted after the last address() call */
   isDoubted(): boolean
@@ -17,7 +18,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
   const [only = url] = addresses
   let known: string | null = addresses.length > 1 ? null : only
   let pending: Promise<string> | null = null
-  let turn = 0
+  let next = 0
   let isDoubted = false
 
   async function find(): Promise<string> {
@@ -29,7 +30,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
     }
     // Without a primary, reads still work on a standby. The first failed write triggers a new search.
     const standby = roles.find(({ role }) => role === 'standby')
-    return standby?.address ?? addresses[turn++ % addresses.length] ?? only
+    return standby?.address ?? addresses[next++ % addresses.length] ?? only
   }
 
   return {
@@ -48,7 +49,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
   }
 }
 
-/** Omits `target_session_attrs`, which we apply ourselves. */
+/** Returns one URL for each host, without `target_session_attrs`, because `address` selects the server. */
 export function splitHosts(url: string): string[] {
   const [, before = '', hosts = '', after = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? []
   const rest = after.replace(/([?&])target_session_attrs=[^&]*&?/, '$1').replace(/[?&]$/, '')
@@ -60,7 +61,11 @@ export async function primaryAddress(url: string): Promise<string> {
 }
 
 async function roleOf(address: string): Promise<'primary' | 'standby' | null> {
-  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS })
+  const client = new pg.Client({
+    connectionString: address,
+    connectionTimeoutMillis: QUERY_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  })
   client.on('error', () => {})
   try {
     await client.connect()

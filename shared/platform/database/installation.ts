@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import type { PingGeneration } from '../../contracts/ping-generations.ts'
 import type { Log } from '../process/log.ts'
 import { type WatchedProblems, watchProblems } from '../process/watched-problems.ts'
-import { pendingMigrations } from './migrate.ts'
-import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
+import { schemaProblem } from './migrate.ts'
+import { ensureGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
 
 /** Without this knowledge a process must not work, because it would refuse, lose or wrongly miss pings. */
 export interface Installation extends WatchedProblems {
@@ -24,18 +24,18 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
   const watched = watchProblems({
     find: findProblems,
     intervalMs: POLL_EVERY_MS,
-    unasked: 'database: was not requested yet whether this process fits its schema',
+    initial: 'database: its schema was not compared with this process yet',
     log,
-    events: { unanswered: 'installation.not-asked', found: 'installation.does-not-fit' },
+    events: { failed: 'installation.not-checked', found: 'installation.not-compatible' },
   })
 
   async function findProblems(): Promise<string[]> {
     // The schema never loses migrations while we run, so one successful check is enough.
-    const pending = isSchemaKnown ? [] : await pendingMigrations(db)
-    if (pending.length > 0) return [`database: ${pending.length} migrations are pending`]
+    const problem = isSchemaKnown ? null : await schemaProblem(db)
+    if (problem !== null) return [`database: ${problem}`]
     isSchemaKnown = true
     const sent = { monotonic: performance.now(), wall: wallMs() }
-    follow(await agreeOnGenerations(db, own))
+    follow(await ensureGenerations(db, own))
     known = sent
     return []
   }

@@ -17,7 +17,7 @@ export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
 }
 
 /** The first process of an installation creates the first generation, from its PING_SHARDS. */
-export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
+export async function ensureGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
   const known = await liveGenerations(db)
   if (known.length > 0) return known
   await execute(
@@ -90,7 +90,7 @@ export const KNOWS_FOR_MS = 24 * 3_600_000
 /** Delay after the start of the next generation. An hour more than KNOWS_FOR_MS: no listener publishes to it by then. */
 const RETIRES_AFTER = '25 hours'
 
-export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
+export async function findDeletableGenerations(db: Knex): Promise<PingGeneration[]> {
   const live = await liveGenerations(db)
   const rows = await query<{ generation: number }>(
     db,

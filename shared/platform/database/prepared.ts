@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
 import { traced } from '../process/tracing.ts'
-import { againOnConflict, asUnavailable, discardConnection, isConnectionFailure, TRACED_AS } from './db.ts'
+import { asUnavailable, discardConnection, isConnectionFailure, retryOnConflict, TRACED_AS } from './db.ts'
 import { type Prepared, type Result, RoundTrip, type Step } from './round-trip.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
 import type { ScopedConnection } from './scoped-connection.ts'
@@ -11,7 +11,7 @@ import { currentTenant, type Tenant } from './tenant.ts'
 
 export type { Prepared } from './round-trip.ts'
 
-/** Statements that start in one turn of the event loop are sent together, in order. */
+/** Statements that start in one iteration of the event loop are sent together, in order. */
 export interface RunPrepared {
   <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
@@ -75,7 +75,7 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
 
 /** `read` must start its statement immediately. @throws UnavailableError if the database cannot serve */
 export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>): Promise<T> {
-  const { requested } = await againOnConflict(() =>
+  const { requested } = await retryOnConflict(() =>
     preparedTransaction(db, async (run) => {
       const requested = read(run.tx)
       // Not awaited, so that the commit is sent in the same trip; the commit fails if the statement fails.
@@ -92,37 +92,41 @@ function idText(id: Tenant['organisationId']): string {
 
 function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () => boolean } {
   let waiting: Step[] = []
-  let isPlanned = false
+  let isScheduled = false
   let wasUsed = false
 
   function start(): void {
-    isPlanned = false
+    isScheduled = false
     wasUsed = true
     const steps = waiting
     waiting = []
     void connection.query(new RoundTrip(steps, connection.isShared !== true))
   }
 
-  function ask(statement: Prepared, values: readonly SqlValue[]): Promise<Result> {
+  function send(statement: Prepared, values: readonly SqlValue[]): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       waiting.push({ statement, values, resolve, reject })
-      if (isPlanned) return
-      isPlanned = true
+      if (isScheduled) return
+      isScheduled = true
       process.nextTick(start)
     })
   }
 
   async function run<Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<Row[]> {
     // The statement text determines the row type.
-    return (await ask(statement, values)).rows as Row[]
+    return (await send(statement, values)).rows as Row[]
   }
 
-  const count = async (statement: Prepared, values: readonly SqlValue[]) => (await ask(statement, values)).rowCount ?? 0
+  const count = async (statement: Prepared, values: readonly SqlValue[]) =>
+    (await send(statement, values)).rowCount ?? 0
   const later = (statement: Prepared, values: readonly SqlValue[]) => {
     waiting.push({ statement, values, resolve: () => {}, reject: () => {} })
   }
 
-  /** Adapts statements of a store; one that crosses tenants in a tenant's transaction takes the pipeline role. */
+  /**
+   * Returns the transaction that stores receive. In a tenant's transaction, a statement outside the tenant's context
+   * runs with the pipeline role.
+   */
   const asStores = (put: (statement: Prepared, values: readonly SqlValue[]) => Promise<Result>) => {
     const raw = (text: string, values: readonly SqlValue[]) => {
       const isWider = connection.transaction === 'tenant' && currentTenant() === undefined
@@ -139,7 +143,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     return NOTHING
   }
   return {
-    run: Object.assign(run, { count, later, tx: asStores(ask), writes: asStores(write) }),
+    run: Object.assign(run, { count, later, tx: asStores(send), writes: asStores(write) }),
     wasUsed: () => wasUsed,
   }
 }

@@ -10,9 +10,9 @@ export interface Mark {
 
 const WRITE_MARK_EVERY = '30 seconds'
 /** Age at which marks are deleted. If all marks in a file are older, the database therefore counts as restored. */
-const KEPT = '7 days'
+const RETENTION = '7 days'
 /** Number of marks in the file: they cover more time than a fail-over to a delayed standby may lose. */
-const NEWEST = 12
+const MARKS_IN_FILE = 12
 
 const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>()(`
   id, ${microsOf('restored_from')} AS restoredFrom`)
@@ -37,14 +37,17 @@ const MARK_COLUMNS = columns<Mark>({ id: 'id', at: microsOf('made_at') })
 
 /** Creates a mark if the newest is half a minute old; returns the newest first. */
 export async function makeMark(db: Knex): Promise<Mark[]> {
-  await execute(
+  return await query(
     db,
-    `WITH old AS (DELETE FROM restore_marks WHERE made_at < now() - interval '${KEPT}')
-     INSERT INTO restore_marks SELECT
-     WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${WRITE_MARK_EVERY}')`,
+    typed`WITH old AS (DELETE FROM restore_marks WHERE made_at < now() - interval '${RETENTION}'),
+       made AS (
+         INSERT INTO restore_marks SELECT
+         WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${WRITE_MARK_EVERY}')
+         RETURNING id, made_at)
+     SELECT ${MARK_COLUMNS} FROM (SELECT id, made_at FROM made UNION ALL SELECT id, made_at FROM restore_marks) AS marks
+     ORDER BY made_at DESC LIMIT ${MARKS_IN_FILE}`,
     [],
   )
-  return await query(db, typed`SELECT ${MARK_COLUMNS} FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`)
 }
 
 export async function recordRestore(db: Knex): Promise<void> {
@@ -56,7 +59,7 @@ export async function recordRestore(db: Knex): Promise<void> {
   )
 }
 
-/** Older rows belong to the lost database. The later time counts, because a copy may be restored at once. */
+/** Rows created up to this time may have been processed by the lost database, or are too old. */
 const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
 
 export interface Suppressed {
@@ -89,6 +92,7 @@ export async function acceptRestore(db: Knex): Promise<Suppressed> {
       [],
     )
     const mails = await execute(tx, `DELETE FROM outgoing_mails WHERE created_at <= ${BEFORE_RESTORE}`, [])
+    await execute(tx, `UPDATE personal_notices SET state = 'done' WHERE created_at <= ${BEFORE_RESTORE}`, [])
     await execute(tx, 'UPDATE installation SET restored_from = NULL, found_at = NULL', [])
     return { flips, notifications, mails, postponed }
   })

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { parameterOf } from './parameters.ts'
 import type { SqlValue, Statement } from './sql.ts'
 
-/** Each connection parses it once. `text` has `$1`, `$2`, ... */
+/** A statement that each connection parses once. The parameters in `text` are `$1`, `$2`, ... */
 export interface Prepared<Row = unknown> {
   name: string
   text: Statement<Row>
@@ -29,27 +29,28 @@ interface Field {
 const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 
 /**
- * If one statement fails, the server skips the later ones. The driver supports one statement per round trip; for it
- * this is one custom query. @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ * Sends several statements in one round trip; if one fails, the server skips the later ones. The driver supports one
+ * statement per round trip, so it receives them as a single custom query. @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class RoundTrip implements Submittable {
   readonly #steps: readonly Step[]
-  readonly #isKept: boolean
+  readonly #isNamed: boolean
   readonly #results: Result[]
   #fields: (Field[] | undefined)[] = []
   #at = 0
   #known = new Map<string, Field[]>()
   callback: (error: unknown) => void
 
-  constructor(steps: readonly Step[], isKept = true) {
+  /** @param isNamed false for a connection of a pooler, whose next query may use another server */
+  constructor(steps: readonly Step[], isNamed = true) {
     this.#steps = steps
-    this.#isKept = isKept
+    this.#isNamed = isNamed
     this.#results = steps.map(() => ({ rows: [], rowCount: null }))
     this.callback = (error) => this.#settle(error)
   }
 
   submit(connection: Connection): void {
-    if (this.#isKept) {
+    if (this.#isNamed) {
       this.#known = parsedOn.get(connection) ?? new Map()
       parsedOn.set(connection, this.#known)
     }
@@ -65,11 +66,11 @@ export class RoundTrip implements Submittable {
 
   #send(connection: Connection, { name, text }: Prepared, values: readonly SqlValue[]): void {
     const fields = this.#known.get(name)
-    const statement = this.#isKept ? name : ''
+    const statement = this.#isNamed ? name : ''
     this.#fields.push(fields)
     if (fields === undefined) {
-      // A failed trip may have parsed it. Closing a missing statement is not an error.
-      if (this.#isKept) connection.close({ type: 'S', name }, true)
+      // A failed round trip may have parsed the statement. Closing a missing one is not an error.
+      if (this.#isNamed) connection.close({ type: 'S', name }, true)
       connection.parse({ name: statement, text, types: [] }, true)
     }
     connection.bind({ statement, values: values.map(parameterOf) }, true)

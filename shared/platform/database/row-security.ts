@@ -104,6 +104,8 @@ export const tenantTables: Readonly<Record<string, string>> = {
   overrides: through('schedules', 'overrides.schedule_id'),
   swaps: through('schedules', 'swaps.schedule_id'),
   shifts: through('schedules', 'shifts.schedule_id'),
+  personal_notices: through('schedules', 'personal_notices.schedule_id'),
+  shift_changes: through('schedules', 'shift_changes.schedule_id'),
   calendar_feeds: through('schedules', 'calendar_feeds.schedule_id'),
   check_secrets: through('checks', 'check_secrets.check_id'),
   check_tallies: through('checks', 'check_tallies.check_id'),
@@ -121,7 +123,9 @@ export const tenantTables: Readonly<Record<string, string>> = {
   kept_failures: through('checks', 'kept_failures.check_id'),
   limited_pings: through('checks', 'limited_pings.check_id'),
   notification_attempts: through('notifications', 'notification_attempts.notification_id'),
-  notifications: through('integrations', 'notifications.integration_id'),
+  notifications: `CASE WHEN notifications.integration_id IS NULL
+    THEN ${through('incidents', 'notifications.incident_id')}
+    ELSE ${through('integrations', 'notifications.integration_id')} END`,
   order_records: through('packs', 'order_records.pack_id'),
   pack_evidence: through('packs', 'pack_evidence.pack_id'),
   pack_pdfs: through('packs', 'pack_pdfs.pack_id'),

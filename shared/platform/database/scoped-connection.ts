@@ -37,8 +37,9 @@ interface Session {
 }
 
 /**
- * Sets time limits and the pipeline role of a new session. A login without row security keeps its role. Behind a
- * transaction pooler, `migrate` has set both as defaults of the login; set here, they would apply to other clients.
+ * Sets the pipeline role of a new session if row security applies to the login, and its timeouts behind a session
+ * pooler. Behind a transaction pooler it sets neither, because other clients may use the session: `migrate` has set
+ * both as defaults of the login.
  * @throws PoolerError if the settings have no effect
  */
 export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
@@ -61,7 +62,7 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
   if (session?.deadline !== '0' && (!connection.hasRowSecurity || session?.role === PIPELINE_ROLE)) return
   throw new PoolerError(
     connection.isShared
-      ? 'the login behind the pooler has no default statement_timeout or role: npm run -s migrate with DATABASE_POOLER=transaction, then give the pooler the command RECONNECT'
+      ? 'the login behind the pooler has no default statement_timeout or role: run npm run -s migrate with DATABASE_POOLER=transaction, then the command RECONNECT in the console of the pooler'
       : 'settings of the session have no effect, probably because of a pooler: DATABASE_POOLER must be set to its mode',
   )
 }

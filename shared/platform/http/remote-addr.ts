@@ -27,7 +27,10 @@ export interface Client {
   scheme: string
 }
 
-/** Trusts headers of trusted proxies only, from the right. `X-Forwarded-For` takes precedence. */
+/**
+ * Returns the last address of `X-Forwarded-For`, or else `Forwarded`, that is not a trusted proxy. Ignores the headers of
+ * other peers.
+ */
 export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): Client {
   const peer = parseIp(origin.peer ?? '')
   // A dual-stack socket reports IPv4 peers as mapped addresses.
@@ -87,7 +90,7 @@ function parseHop(text: string): Address | null {
   return colon === -1 ? null : parseFourParts(trimmed.slice(0, colon))
 }
 
-/** One address may have thousands of connections, each parsed several times. */
+/** Caches parsed addresses, because one address may have thousands of connections. */
 const parsed = new Map<string, Address | null>()
 const MAX_PARSED = 4_096
 const MAX_PARSED_LENGTH = 64

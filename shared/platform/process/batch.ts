@@ -1,6 +1,6 @@
 export interface BatchOptions {
   largest: number
-  /** Immediately by default. `queueMicrotask` or `setImmediate` include items of the same turn. */
+  /** Immediately by default. `queueMicrotask` or `setImmediate` include items of the same event-loop iteration. */
   start?: (run: () => void) => void
   /** Retries a failed batch item by item, so that one bad item does not fail the others. */
   isolate?: boolean

@@ -19,8 +19,10 @@ export interface Clock {
 
 const MEASURE_EVERY_MS = 10_000
 const RETRY_AFTER_MS = 1_000
-/** Readings of one measurement; the quickest is the most exact. */
+/** Maximum readings of one measurement; the quickest is the most exact. */
 const READINGS = 5
+/** A reading with narrower bounds ends its measurement. */
+const EXACT_ENOUGH: Micros = microsOfMillis(1)
 /** Corrections move the offset by at most this share of the elapsed time, so that the clock never runs backwards. */
 const SLEW = 0.1
 /** Measurements that differ by more mean that a clock was set, or that the machine slept. */
@@ -162,6 +164,7 @@ async function readBounds(db: Knex): Promise<Bounds> {
     const now = await readServerClock(db)
     const bounds = { low: now - monotonicMicros(), high: now - requested }
     if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
+    if (best.high - best.low < EXACT_ENOUGH) break
   }
   if (best === null) throw new Error('the database did not return its time')
   return best

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { checkValue } from '../../validation.ts'
 import { basePathOf } from './public-url.ts'
+import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 import { settings } from './settings.ts'
 import { isLoopback, type SettingInput, unsafeSettings } from './unsafe-settings.ts'
@@ -15,6 +16,8 @@ export type Config = { [Name in keyof Settings as CamelCase<Name>]: Settings[Nam
   publicUrl: string
   /** path of `publicUrl`, for example `/hc`; empty at the root of a host */
   basePath: string
+  /** one line for each deprecated setting that is set */
+  warnings: readonly string[]
 }
 
 const EXAMPLE_KEY = 'change-me-change-me-change-me-change-me'
@@ -48,9 +51,20 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   if (typeof values.host === 'string') problems.push(...unsafeSettings(values.host, given))
   if (problems.length > 0) throw new ConfigError(problems)
   const address = typeof values.publicUrl === 'string' ? values.publicUrl : `http://localhost:${values.port}`
+  values.warnings = deprecatedSettings(env)
   const publicUrl = address.replace(/\/+$/, '')
   // Every member was parsed by its own schema just above; TypeScript cannot follow the loop.
   return { ...values, publicUrl, basePath: basePathOf(publicUrl) } as Config
+}
+
+/** @param known by name; `deprecated` states the replacement */
+export function deprecatedSettings(
+  env: NodeJS.ProcessEnv,
+  known: Readonly<Record<string, Pick<Setting<unknown>, 'deprecated'>>> = settings,
+): string[] {
+  return Object.entries(known).flatMap(([name, { deprecated }]) =>
+    deprecated !== undefined && (env[name] || env[`${name}_FILE`]) ? [`${name} is deprecated: ${deprecated}`] : [],
+  )
 }
 
 function readSetting(env: NodeJS.ProcessEnv, name: string, problems: string[]): string | undefined {

@@ -1,4 +1,4 @@
-// The health check of a container: plain JavaScript, because it runs every few seconds and must not wait for a compiler.
+// Health check of a container. It is JavaScript, because it runs every few seconds and must start fast.
 const [url] = process.argv.slice(2)
 try {
   const response = await fetch(url, { signal: AbortSignal.timeout(4_000) })

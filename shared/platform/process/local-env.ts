@@ -9,8 +9,12 @@ export const stateDirectory = resolve(import.meta.dirname, '../../../.local')
 export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env.LOCAL_ENV_FILE ?? (env.NODE_ENV === 'test' ? '' : `${stateDirectory}/env`)
   if (file === '') return env
-  const stored = Object.entries(readEnvFile(file)).filter(([name]) => !isSet(env, name))
-  return { ...env, ...Object.fromEntries(stored) }
+  return completedEnv(env, readEnvFile(file))
+}
+
+/** The environment wins, also if it gives the file of a value (`NAME_FILE`). */
+export function completedEnv(env: NodeJS.ProcessEnv, stored: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...env, ...Object.fromEntries(Object.entries(stored).filter(([name]) => !isSet(env, name))) }
 }
 
 export function readEnvFile(file: string): Record<string, string> {
@@ -32,7 +36,7 @@ export function formatEnvFile(values: Readonly<Record<string, string>>): string 
 
 function quoted(name: string, value: string): string {
   if (/^[\w./:@%+,-]*$/.test(value)) return value
-  const quote = ["'", '"', '`'].find((mark) => !value.includes(mark))
+  const quote = ["'", '"', '`'].find((each) => !value.includes(each))
   if (!quote) throw new Error(`${name} holds every kind of quote: give it as ${name}_FILE`)
   return `${quote}${value}${quote}`
 }

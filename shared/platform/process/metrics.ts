@@ -33,7 +33,7 @@ export function createMetrics() {
     ),
     eventLoopBlocks: histogram(
       'signalbox_event_loop_block_seconds',
-      'Turns of the event loop of more than 100 ms, by the route that was being answered alone, or how many were.',
+      'Time for which the event loop was blocked, if more than 100 ms; route: the only one in progress, or their number.',
       ['route'],
       [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     ),
@@ -177,6 +177,11 @@ export async function serveMetrics(
 
 function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'counter' | 'gauge'>) {
   return {
+    personalNotifications: counter(
+      'signalbox_personal_notifications_total',
+      'Attempts to notify a person of incidents; a message may include several notifications.',
+      ['kind', 'outcome'],
+    ),
     alertDecisions: counter(
       'signalbox_alert_decisions_total',
       'Decisions about notifications of a check, by outcome and reason.',
@@ -185,6 +190,10 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
     incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
       'state',
     ]),
+    incidentsExhausted: gauge(
+      'signalbox_incidents_exhausted',
+      'Alerting incidents without a further notification; counted every five minutes.',
+    ),
     schedulesUncovered: gauge(
       'signalbox_schedules_uncovered',
       'On-call schedules without a person now; counted every 30 seconds.',

@@ -62,6 +62,7 @@ export async function openPlatform(
   config: Config,
   log: Log,
 ): Promise<Platform> {
+  for (const warning of config.warnings) log.warn({ warning }, 'settings.deprecated')
   const metrics = createMetrics()
   const tracing = { url: config.tracesUrl, percent: config.tracesPercent, service: name, log }
   const tracer = resources.use(openTracing(tracing))
@@ -70,7 +71,7 @@ export async function openPlatform(
   const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
   // Ping queues are declared together with the others if their number is known.
-  await installation.requested()
+  await installation.firstCheck()
   const isPublic = !isLoopback(config.host)
   if (isPublic && (await databaseProblems(reserveDb, isPublic)).includes(UNSAFE_LOGIN))
     throw new ConfigError([UNSAFE_LOGIN])

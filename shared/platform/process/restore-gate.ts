@@ -7,7 +7,8 @@ import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
  * Reports a problem while the database is a restored copy, which must not send old alerts, links or checkpoints. A
- * database that lacks restore marks of more than a minute is one; this is stored in it for processes without the folder.
+ * database that lacks restore marks of more than a minute is one; this is stored in it for processes without the
+ * folder.
  */
 export type RestoreGate = WatchedProblems
 
@@ -18,9 +19,9 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
   return watchProblems({
     find: findProblems,
     intervalMs: POLL_EVERY_MS,
-    unasked: 'database: not checked yet for a restored copy',
+    initial: 'database: not checked yet for a restored copy',
     log,
-    events: { unanswered: 'restore.not-checked', found: 'restore.detected' },
+    events: { failed: 'restore.not-checked', found: 'restore.detected' },
   })
 
   async function findProblems(): Promise<string[]> {

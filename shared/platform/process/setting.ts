@@ -6,13 +6,15 @@ export interface Setting<T> {
   /** text; absent if the setting is required, or off without a value */
   fallback?: string
   secret?: true
+  /** replacement, and the release since which the setting is deprecated */
+  deprecated?: string
   doc: string
 }
 
 export function setting<T>(
   schema: z.ZodType<T>,
   doc: string,
-  options: { fallback?: string; secret?: true } = {},
+  options: { fallback?: string; secret?: true; deprecated?: string } = {},
 ): Setting<T> {
   return { schema, doc, ...options }
 }

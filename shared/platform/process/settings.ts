@@ -219,7 +219,7 @@ export const settings = {
   ),
   WATCHDOG_URL: setting(
     url(['http:', 'https:']).optional(),
-    'Address at a monitor elsewhere, which the sweeper fetches once a minute while sweeps complete, pings can be taken and nothing has been due for two minutes: that monitor notices when this installation stops.',
+    'Address at a monitor elsewhere, which the sweeper fetches once a minute while sweeps complete, pings can be accepted and nothing has been due for two minutes: that monitor notices when this installation stops.',
     { secret: true },
   ),
   FLIP_RETENTION_DAYS: setting(integer(93, 3650), 'Days for which flips are kept at least.', { fallback: '93' }),
@@ -241,7 +241,7 @@ export const settings = {
   ),
   BOUNCE_DOMAIN: setting(
     optionalText,
-    'Domain of the envelope sender of alert mails. What comes to it must be posted, mail by mail, to /api/v3/bounces/: an address that is none disables its integration then.',
+    'Domain of the envelope sender of alert mails. What comes to it must be posted, mail by mail, to /api/v3/bounces/. A bounce then disables the integration of an address that does not exist.',
   ),
   SMS_LIMIT_PER_MONTH: setting(integer(0, 1_000_000), 'SMS and WhatsApp messages per account and month.', {
     fallback: '500',

@@ -7,6 +7,11 @@ let startedAt: number | null = null
 const waiting: (() => void)[] = []
 
 interface TimeSlices {
+  /**
+   * Returns true if the running slice has lasted 10 ms. Test it before the first step: without an `await` in between, the
+   * first steps of many requests that begin together cannot all run in one slice.
+   */
+  isUsedUp(): boolean
   /** Yields to the event loop if the running slice has lasted 10 ms. */
   yieldIfNeeded(): Promise<void>
   /** Returns the number of slices that the work filled until it last yielded, at least 1. */
@@ -21,11 +26,12 @@ export function createTimeSlices(): TimeSlices {
   startSliceIfNone()
   let resumedAt = performance.now()
   let workedMs = 0
+  const isUsedUp = () => performance.now() - startSliceIfNone() >= SLICE_MS
   return {
+    isUsedUp,
     async yieldIfNeeded() {
-      const now = performance.now()
-      if (now - startSliceIfNone() < SLICE_MS) return
-      workedMs += now - resumedAt
+      if (!isUsedUp()) return
+      workedMs += performance.now() - resumedAt
       await new Promise<void>((resolve) => waiting.push(resolve))
       resumedAt = performance.now()
     },
@@ -50,23 +56,23 @@ function endSlice(): void {
   resume()
 }
 
-/** Runs a generator and yields to the event loop at its `yield` expressions if needed. */
+/** Runs a generator and yields to the event loop before each of its steps if needed. */
 export async function runYielding<Result>(work: Generator<undefined, Result>): Promise<Result> {
   const slices = createTimeSlices()
   for (;;) {
+    if (slices.isUsedUp()) await slices.yieldIfNeeded()
     const { done, value } = work.next()
     if (done) return value
-    await slices.yieldIfNeeded()
   }
 }
 
-/** Maps items and yields to the event loop between them if needed. */
+/** Maps items and yields to the event loop before each of them if needed. */
 export async function mapYielding<In, Out>(items: Iterable<In>, change: (item: In) => Out): Promise<Out[]> {
   const slices = createTimeSlices()
   const changed: Out[] = []
   for (const item of items) {
+    if (slices.isUsedUp()) await slices.yieldIfNeeded()
     changed.push(change(item))
-    await slices.yieldIfNeeded()
   }
   return changed
 }

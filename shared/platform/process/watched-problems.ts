@@ -2,37 +2,41 @@ import { describeError, type Log } from './log.ts'
 
 export interface WatchedProblems extends AsyncDisposable {
   problems(): string[]
-  requested(): Promise<void>
+  /** resolves after the first check, also if it failed */
+  firstCheck(): Promise<void>
   /** Calls back at once and when problems begin or end; a failed check changes nothing. */
   onChange(listener: (isFine: boolean) => void): void
 }
 
-/** An exception of `find` means a failed check. `unasked` is the problem before the first result. */
+/**
+ * Repeats a check for problems. If `find` throws, the earlier result remains.
+ * @param watch `initial` is the problem before the first result
+ */
 export function watchProblems(watch: {
   find(): Promise<string[]>
   intervalMs: number
-  unasked: string
+  initial: string
   log: Log
-  events: { unanswered: string; found: string }
+  events: { failed: string; found: string }
 }): WatchedProblems {
   const { log, events } = watch
   const listeners = new Set<(isFine: boolean) => void>()
-  const requested = Promise.withResolvers<void>()
-  let problems = [watch.unasked]
+  const checkedOnce = Promise.withResolvers<void>()
+  let problems = [watch.initial]
   let isClosing = false
   let timer: NodeJS.Timeout | null = null
-  let looking = look()
+  let checking = check()
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       notify(await watch.find())
     } catch (error) {
-      log.debug(describeError(error), events.unanswered)
+      log.debug(describeError(error), events.failed)
     }
-    requested.resolve()
+    checkedOnce.resolve()
     if (isClosing) return
     timer = setTimeout(() => {
-      looking = look()
+      checking = check()
     }, watch.intervalMs)
     timer.unref()
   }
@@ -46,7 +50,7 @@ export function watchProblems(watch: {
 
   return {
     problems: () => problems,
-    requested: () => requested.promise,
+    firstCheck: () => checkedOnce.promise,
     onChange(listener) {
       listeners.add(listener)
       listener(problems.length === 0)
@@ -54,7 +58,7 @@ export function watchProblems(watch: {
     async [Symbol.asyncDispose]() {
       isClosing = true
       if (timer) clearTimeout(timer)
-      await looking
+      await checking
     },
   }
 }
