@@ -8,7 +8,7 @@ import {
   readText,
   refuseUnknown,
 } from '../alerting/fields.ts'
-import { endOfRecurring } from '../alerting/plan.ts'
+import { beginOfRecurring, endOfRecurring } from '../alerting/plan.ts'
 import type { RecurringTime, Severity } from '../alerting/policy.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import type { ContactKind } from './contact-kinds.ts'
@@ -50,7 +50,7 @@ export interface UsableMethod {
 /** Seconds until a call, if the person has set no rules: the other messages can be read first. */
 const CALL_AFTER = 300
 
-function listFor(severity: Severity): RuleList {
+export function listFor(severity: Severity): RuleList {
   return severity === 'critical' ? 'critical' : 'other'
 }
 
@@ -71,11 +71,12 @@ export interface SequenceEntry extends RuleEntry {
   dueAt: Micros
   /** true if the person's quiet hours delayed it */
   isDelayed: boolean
+  /** true if an earlier entry is sent at the same instant instead */
+  isJoined: boolean
 }
 
 interface SequenceInput {
-  rules: ContactRules
-  methods: readonly UsableMethod[]
+  entries: readonly RuleEntry[]
   severity: Severity
   quiet: readonly RecurringTime[]
   /** when the policy step notified the person */
@@ -84,11 +85,11 @@ interface SequenceInput {
 
 /**
  * Returns the notifications that one person gets about one incident. A notification that falls into quiet hours is
- * delayed to their end, unless the incident is critical. Of entries delayed to one instant, only the first is kept.
+ * delayed to their end, unless the incident is critical. Entries delayed to one instant are joined to the first.
  */
-export function expandRules({ rules, methods, severity, quiet, startAt }: SequenceInput): SequenceEntry[] {
+export function expandRules({ entries, severity, quiet, startAt }: SequenceInput): SequenceEntry[] {
   const list = listFor(severity)
-  const expanded = entriesFor(rules, list, methods).map((entry) => {
+  const expanded = entries.map((entry) => {
     const planned = startAt + microsOfSeconds(entry.after)
     const dueAt = list === 'critical' ? planned : endOfQuiet(quiet, planned)
     return { ...entry, dueAt, isDelayed: dueAt > planned }
@@ -96,11 +97,12 @@ export function expandRules({ rules, methods, severity, quiet, startAt }: Sequen
   const seen = new Set<string>()
   return expanded
     .toSorted((a, b) => a.dueAt - b.dueAt || a.after - b.after)
-    .filter(({ method, dueAt, isDelayed }) => {
+    .map((entry) => {
+      const { method, dueAt, isDelayed } = entry
       const key = isDelayed ? `${dueAt}` : `${dueAt} ${method}`
-      if (seen.has(key)) return false
+      const isJoined = seen.has(key)
       seen.add(key)
-      return true
+      return { ...entry, isJoined }
     })
 }
 
@@ -116,6 +118,16 @@ export function endOfQuiet(quiet: readonly RecurringTime[], at: Micros): Micros 
     end = next
   }
   return at + MAX_DELAY
+}
+
+/** Returns the beginning of the quiet hours that contain `at`. Returns `at` if it is not quiet, or has been for a week. */
+export function startOfQuiet(quiet: readonly RecurringTime[], at: Micros): Micros {
+  let start = at
+  for (let begin = beginOfRecurring(quiet, at); begin !== null; begin = beginOfRecurring(quiet, start - 1)) {
+    if (begin <= at - MAX_DELAY) return at
+    start = begin
+  }
+  return start
 }
 
 /** Returns the entries of one list of a form. @throws ValidationError */

@@ -54,4 +54,11 @@ export async function saveOnCallSettings(tx: Knex, userId: number, { quiet, noti
      ON CONFLICT (user_id) DO UPDATE SET quiet = excluded.quiet, notices = excluded.notices`,
     [userId, JSON.stringify(quiet), JSON.stringify(notices)],
   )
+  // Shift notices of the person may now be due at other times.
+  await execute(
+    tx,
+    `UPDATE schedules SET next_notice_at = NULL
+     WHERE organisation_id IN (SELECT organisation_id FROM memberships WHERE user_id = ?)`,
+    [userId],
+  )
 }
