@@ -11,33 +11,33 @@ export interface LayerSpan extends WindowTime {
 }
 
 interface Handoff {
-  turn: number
+  shift: number
   wall: WallSeconds
   at: Micros
 }
 
-/** Handoff k is the instant at which turn k begins; turn 0 begins with the layer. */
+/** Handoff k is the instant at which shift k of the rotation begins; shift 0 begins with the layer. */
 interface Handoffs {
   /** Returns the greatest k whose handoff is not after `at`, which is not before the start of the layer. */
-  turnAt(at: Micros): number
+  shiftAt(at: Micros): number
   /** Lists later handoffs in ascending order. */
   after(at: Micros): Generator<Handoff>
 }
 
-/** Two handoffs at one instant, both in a skipped hour, leave the earlier turn without length. */
+/** Two handoffs at one instant, both in a skipped hour, leave the earlier shift without length. */
 export function layerSpans(layer: Layer, calendar: Calendar, from: Micros, until: Micros): LayerSpan[] {
   const begin = Math.max(from, calendar.resolve(wallSeconds(layer.start)))
   const end = layer.end === null ? until : Math.min(until, calendar.resolve(wallSeconds(layer.end)))
   const { people } = layer
   if (begin >= end || people.length === 0) return []
   const handoffs = handoffsOf(layer, calendar)
-  const personOf = (turn: number) => people[turn % people.length] ?? ''
+  const personOf = (shift: number) => people[shift % people.length] ?? ''
   const spans: LayerSpan[] = []
-  let current = { from: begin, person: personOf(handoffs.turnAt(begin)) }
-  for (const { turn, at } of handoffs.after(begin)) {
+  let current = { from: begin, person: personOf(handoffs.shiftAt(begin)) }
+  for (const { shift, at } of handoffs.after(begin)) {
     if (at >= end) break
     if (at > current.from) spans.push({ ...current, until: at })
-    current = { from: at, person: personOf(turn) }
+    current = { from: at, person: personOf(shift) }
   }
   spans.push({ ...current, until: end })
   return layer.hours.length === 0 ? spans : within(spans, hoursSpans(layer.hours, calendar, begin, end))
@@ -73,7 +73,7 @@ export function nextHandoff(layer: Layer, calendar: Calendar, at: Micros): { wal
   const length = layer.people.length
   if (at < start) return { wall: wallSeconds(layer.start), index: 0 }
   const { value: next } = handoffsOf(layer, calendar).after(at).next()
-  return next && length > 0 ? { wall: next.wall, index: next.turn % length } : null
+  return next && length > 0 ? { wall: next.wall, index: next.shift % length } : null
 }
 
 /** Both lists are in ascending order. */
@@ -100,18 +100,18 @@ function handoffsOf({ start, rotation }: Layer, calendar: Calendar): Handoffs {
 }
 
 function evenHandoffs(start: WallSeconds, step: number, { resolve, wallAt }: Calendar): Handoffs {
-  const at = (turn: number) => resolve(start + turn * step)
-  const turnAt = (instant: Micros) => {
-    let turn = Math.floor((wallAt(instant) - start) / step)
+  const at = (shift: number) => resolve(start + shift * step)
+  const shiftAt = (instant: Micros) => {
+    let shift = Math.floor((wallAt(instant) - start) / step)
     // After a clock change the estimate is off by its length.
-    while (at(turn + 1) <= instant) turn += 1
-    while (turn > 0 && at(turn) > instant) turn -= 1
-    return turn
+    while (at(shift + 1) <= instant) shift += 1
+    while (shift > 0 && at(shift) > instant) shift -= 1
+    return shift
   }
   return {
-    turnAt,
+    shiftAt,
     *after(instant) {
-      for (let turn = turnAt(instant) + 1; ; turn += 1) yield { turn, wall: start + turn * step, at: at(turn) }
+      for (let shift = shiftAt(instant) + 1; ; shift += 1) yield { shift, wall: start + shift * step, at: at(shift) }
     },
   }
 }
@@ -142,7 +142,7 @@ function countedHandoffs(start: WallSeconds, every: number, on: ReadonlySet<Day>
 
   const lastHoliday = Math.max(startDate, ...calendar.holidays)
   return {
-    turnAt: (instant) => Math.floor(count(latestDate(instant)) / every),
+    shiftAt: (instant) => Math.floor(count(latestDate(instant)) / every),
     *after(instant) {
       let date = latestDate(instant)
       let counted = count(date)
@@ -152,7 +152,7 @@ function countedHandoffs(start: WallSeconds, every: number, on: ReadonlySet<Day>
         if (!isCounted(date)) continue
         counted += 1
         const wall = wallOf(date)
-        if (counted % every === 0) yield { turn: counted / every, wall, at: calendar.resolve(wall) }
+        if (counted % every === 0) yield { shift: counted / every, wall, at: calendar.resolve(wall) }
       }
     },
   }

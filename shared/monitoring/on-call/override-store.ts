@@ -43,7 +43,7 @@ export async function insertOverride(
   tx: Knex,
   scheduleId: number,
   { person, replaces, start, end, note }: OverrideFields,
-  { createdBy, swapId = null }: { createdBy: string; swapId?: number | null },
+  { createdBy, swapId = null, uuid = null }: { createdBy: string; swapId?: number | null; uuid?: string | null },
 ): Promise<StoredOverride> {
   const [counter] = await query<{ number: number }>(
     tx,
@@ -54,10 +54,10 @@ export async function insertOverride(
   const [row] = await query(
     tx,
     typed`WITH o AS (
-       INSERT INTO overrides (schedule_id, swap_id, number, person, replaces, starts_at, ends_at, note, created_by)
-       VALUES (?, ?, ?, ?, ?, ${at}, ${at}, ?, ?) RETURNING *)
+       INSERT INTO overrides (uuid, schedule_id, swap_id, number, person, replaces, starts_at, ends_at, note, created_by)
+       VALUES (coalesce(?::uuid, gen_random_uuid()), ?, ?, ?, ?, ?, ${at}, ${at}, ?, ?) RETURNING *)
      SELECT ${COLUMNS} FROM o JOIN schedules s ON s.id = o.schedule_id`,
-    [scheduleId, swapId, counter?.number ?? 0, person, replaces, start, end, note, createdBy],
+    [uuid, scheduleId, swapId, counter?.number ?? 0, person, replaces, start, end, note, createdBy],
   )
   if (!row) throw new Error('an inserted row is returned')
   return row

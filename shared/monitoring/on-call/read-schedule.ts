@@ -3,6 +3,7 @@ import { normalEmail } from '../../tenancy/accounts/roles.ts'
 import {
   invalid,
   isPresent,
+  readBoolean,
   readChoice,
   readList,
   readNumber,
@@ -58,11 +59,6 @@ export function readPerson(value: JsonValue | undefined, path: string): string {
   const email = normalEmail(readText(value, path, { max: 254 }))
   if (email === null) throw invalid(path, 'must be an e-mail address')
   return email
-}
-
-function readBoolean(value: JsonValue, path: string): boolean {
-  if (typeof value !== 'boolean') throw invalid(path, 'must be true or false')
-  return value
 }
 
 function readHolidays(value: JsonValue): string[] {
@@ -158,7 +154,7 @@ function readNotices(value: JsonValue, integrations: readonly NamedIntegration[]
   return { channels: choice.ids.length > 0 ? choice.ids : null, gaps }
 }
 
-/** The first turn begins on a day that counts. */
+/** The first shift begins on a day that counts. */
 function refuseUncountedStarts(fields: ScheduleFields): void {
   const { dayOf } = calendarOf(fields)
   for (const [index, { start, rotation }] of fields.layers.entries()) {

@@ -81,17 +81,18 @@ export async function tryLockSchedule(tx: Knex, id: number): Promise<StoredSched
   return row ? scheduleOf(row) : null
 }
 
-/** Returns the id; null if the project has a schedule of this name. */
+/** `uuid` is the identity that a document gives. Returns the id; null if the project has a schedule of this name. */
 export async function insertSchedule(
   tx: Knex,
   project: { id: number; organisationId: number },
   { name, ...document }: ScheduleFields,
+  uuid: string | null = null,
 ): Promise<number | null> {
   const [row] = await query<{ id: number }>(
     tx,
-    `INSERT INTO schedules (organisation_id, project_id, name, document) VALUES (?, ?, ?, ?::jsonb)
-     ON CONFLICT (project_id, name) DO NOTHING RETURNING id`,
-    [project.organisationId, project.id, name, JSON.stringify(document)],
+    `INSERT INTO schedules (uuid, organisation_id, project_id, name, document)
+     VALUES (coalesce(?::uuid, gen_random_uuid()), ?, ?, ?, ?::jsonb) ON CONFLICT (project_id, name) DO NOTHING RETURNING id`,
+    [uuid, project.organisationId, project.id, name, JSON.stringify(document)],
   )
   return row?.id ?? null
 }
@@ -139,7 +140,8 @@ export async function dueSchedules(db: Knex, now: Micros, limit: number): Promis
 export async function saveNextChange(tx: Knex, id: number, at: Micros): Promise<void> {
   await execute(
     tx,
-    `UPDATE schedules s SET next_change_at = ${timestampOf('?::bigint')}, members_digest = ${RESPONDERS_DIGEST} WHERE id = ?`,
+    `UPDATE schedules s SET next_change_at = ${timestampOf('?::bigint')}, members_digest = ${RESPONDERS_DIGEST},
+       next_notice_at = NULL WHERE id = ?`,
     [at, RESPONDER_ROLES, id],
   )
 }

@@ -23,7 +23,7 @@ export interface Rotation {
 /** `start` and `end` are wall times `YYYY-MM-DDTHH:MM` in the zone of the schedule. */
 export interface Layer {
   name: string
-  /** e-mail addresses in the order of their turns; repeats allowed */
+  /** e-mail addresses in the order of the rotation; repeats allowed */
   people: readonly string[]
   start: string
   end: string | null

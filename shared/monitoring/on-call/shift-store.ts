@@ -79,18 +79,21 @@ export async function countUncovered(db: Knex): Promise<number> {
 interface Acknowledgements {
   by: string
   count: number
-  /** from the first alert */
+  /** from the beginning of the outage */
   medianSeconds: number | null
 }
 
 const ACKNOWLEDGEMENT_COLUMNS = columns<Acknowledgements>({
-  by: 'ack_by',
+  by: 'first.by',
   count: 'count(*)::int',
   medianSeconds:
-    'round(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ack_at - coalesce(alert_at, down_at))))::int',
+    'round(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM first.at - first.down_at)))::int',
 })
 
-/** Counts the acknowledged incidents of a project by person. */
+/**
+ * Counts incidents of a project by the person who acknowledged them first. Reads events, because an incident forgets its
+ * acknowledgement when it resolves. Omits acknowledgements that were undone.
+ */
 export async function acknowledgements(
   db: Knex,
   projectId: number,
@@ -100,8 +103,44 @@ export async function acknowledgements(
   const at = timestampOf('?::bigint')
   return await query(
     db,
-    typed`SELECT ${ACKNOWLEDGEMENT_COLUMNS} FROM incidents
-     WHERE project_id = ? AND ack_by IS NOT NULL AND ack_at >= ${at} AND ack_at < ${at} GROUP BY ack_by`,
-    [projectId, from, until],
+    typed`SELECT ${ACKNOWLEDGEMENT_COLUMNS} FROM (
+       SELECT DISTINCT ON (i.id) e.actor_name AS by, e.at, i.down_at
+       FROM incidents i JOIN incident_events e ON e.incident_id = i.id
+       WHERE i.project_id = ? AND i.down_at < ${at} AND (i.resolved_at IS NULL OR i.resolved_at >= ${at})
+         AND e.kind IN ('ack', 'take', 'snooze') AND NOT EXISTS (
+           SELECT FROM incident_events undone
+           WHERE undone.incident_id = e.incident_id AND undone.kind = 'unack' AND undone.id > e.id)
+       ORDER BY i.id, e.id) first
+     WHERE first.at >= ${at} AND first.at < ${at} GROUP BY first.by`,
+    [projectId, until, from, from, until],
+  )
+}
+
+interface NotificationCounts {
+  person: string
+  count: number
+  /** 22:00-06:00 in the zone of the schedule */
+  nightCount: number
+}
+
+const COUNTED_COLUMNS = columns<NotificationCounts>({
+  person: 'u.email',
+  count: 'count(*)::int',
+  nightCount: `(count(*) FILTER (WHERE (n.created_at AT TIME ZONE ?)::time NOT BETWEEN '06:00' AND '21:59:59.999999'))::int`,
+})
+
+/** Counts the delivered notifications about incidents of a project by person. */
+export async function notificationCounts(
+  db: Knex,
+  { projectId, tz }: { projectId: number; tz: string },
+  from: Micros,
+  until: Micros,
+): Promise<NotificationCounts[]> {
+  const at = timestampOf('?::bigint')
+  return await query(
+    db,
+    typed`SELECT ${COUNTED_COLUMNS} FROM notifications n JOIN incidents i ON i.id = n.incident_id JOIN users u ON u.id = n.user_id
+     WHERE i.project_id = ? AND n.state = 'delivered' AND n.created_at >= ${at} AND n.created_at < ${at} GROUP BY u.email`,
+    [tz, projectId, from, until],
   )
 }

@@ -51,6 +51,14 @@ export function wallText(wall: WallSeconds): string {
   return new Date(wall * 1000).toISOString().slice(0, 16)
 }
 
+/** `Mon 7 Dec, 09:00` in the zone of a schedule. */
+export function wallTimeText(at: Micros, tz: string): string {
+  const wall = wallText(calendarOf({ tz, holidays: [] }).wallAt(at))
+  const date = new Date(`${wall}Z`)
+  const day = date.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
+  return `${day.replace(',', '')}, ${wall.slice(11)}`
+}
+
 /** @param text `HH:MM` @returns seconds since midnight */
 export function timeOfDay(text: string): number {
   const [hours, minutes] = text.split(':')
