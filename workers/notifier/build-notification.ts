@@ -8,6 +8,7 @@ import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import { personLabel } from '#shared/monitoring/contacts/person-label.ts'
 import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
@@ -17,12 +18,13 @@ import type {
   IncidentForSending,
   IntegrationForSending,
 } from '#shared/monitoring/notifications/sending-store.ts'
+import { listText, shortName } from '#shared/monitoring/notifications/text-parts.ts'
 import { findReader } from '#shared/monitoring/reports/report-store.ts'
 import { quorumText } from '#shared/monitoring/rules/quorum.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Claim, decryptConfig, type NotifierContext } from './context.ts'
 
-const PLACEHOLDER_UUID = '00000000-0000-4000-8000-000000000000'
+export const PLACEHOLDER_UUID = '00000000-0000-4000-8000-000000000000'
 
 /** Maximum number of checks in the overview. */
 const MAX_LINES = 200
@@ -31,7 +33,16 @@ const STATUS_ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'pau
 type SiteContext = Pick<NotifierContext, 'config' | 'secrets' | 'now'>
 
 export async function buildNotification(context: NotifierContext, claim: Claim): Promise<Notification | null> {
-  const { claimed, integration } = claim
+  const notification = await incidentNotification(context, claim)
+  if (!notification || notification.isTest || notification.summary) return notification
+  const member = await memberDetails(context, claim.integration)
+  if (!member) return notification
+  return { ...notification, overview: member.overview, timeZone: member.timeZone ?? notification.timeZone }
+}
+
+/** Returns the notification without details that depend on the integration. */
+export async function incidentNotification(context: NotifierContext, claim: Claim): Promise<Notification | null> {
+  const { claimed } = claim
   const { flipId, checkId, incidentId, what, summary } = claimed
   if (summary) return summaryNotification(context, claim, summary)
   if (what === 'test' || checkId === null)
@@ -44,6 +55,7 @@ export async function buildNotification(context: NotifierContext, claim: Claim):
   ])
   const flip = ownFlip ?? (incident && flipOfIncident(incident, claimed.status))
   if (!flip || !check) return null
+  if (what === 'ack' && incident) return summaryNotification(context, claim, ackSummary(context, claim, incident))
   const isDown = claimed.status === 'down'
   const hasSources = ((check.ruleBits ?? 0) & RULE_BITS.sources) !== 0
   const [lastPing, dependents, sources] = await Promise.all([
@@ -51,13 +63,24 @@ export async function buildNotification(context: NotifierContext, claim: Claim):
     isDown ? statements.countChildren({ ...check, tags: splitTags(check.tags) }) : 0,
     isDown && hasSources ? statements.findSources(checkId) : null,
   ])
-  const notification = {
+  return {
     ...notificationOf(context, claim, { flip, check, lastPing, incident, dependents }),
     ...(sources && { sources: quorumText(check, sources, context.now(), nextOccurrence) }),
   }
-  const member = await memberDetails(context, integration)
-  if (!member) return notification
-  return { ...notification, overview: member.overview, timeZone: member.timeZone ?? notification.timeZone }
+}
+
+/** `ACK | db-backup: acknowledged by Anna (SMS)` */
+function ackSummary(
+  { config }: SiteContext,
+  { claimed }: Claim,
+  { name, ackBy, ackVia, ackName }: IncidentForSending,
+): Summary {
+  const by = personLabel(ackBy, ackVia, ackName).replace(/^through /, '')
+  const title = `ACK | ${shortName(name)}: acknowledged ${ackVia === 'link' ? 'via' : 'by'} ${by}`
+  const names = ['No further notifications are sent while it is acknowledged']
+  const list = { before: '', names, size: 1, after: '.' }
+  const link = `${config.publicUrl}/incidents/${claimed.incidentId ?? PLACEHOLDER_UUID}`
+  return { title, text: listText(list, null), facts: [], list, link, linkText: 'Open the incident' }
 }
 
 /** Null unless the recipient is known to be a member: only members get the state of all checks. */
@@ -87,12 +110,12 @@ function summaryNotification(context: SiteContext, claim: Claim, summary: Summar
   return { ...notification, reason: '', urls, summary: { ...summary, ...link } }
 }
 
-/** Returns a message to a contact method of a person. It is not stored in `notifications`. */
+/** Returns a message to a contact method of a person that is not about one stored notification. */
 export function summaryWithoutRow(
   context: SiteContext,
-  { id, summary }: { id: string; summary: Summary },
+  { id, summary, status = 'up' }: { id: string; summary: Summary; status?: 'up' | 'down' },
 ): Notification {
-  const trial = trialNotification(context, { trialId: id, status: 'up' })
+  const trial = trialNotification(context, { trialId: id, status })
   return { ...trial, isTest: false, urls: { ...trial.urls, check: summary.link }, summary }
 }
 
@@ -176,7 +199,7 @@ function alertLinks(context: SiteContext, { claimed }: Delivery, incident: Incid
     what: what === 'repeat' || what === 'recovery' || what === 'flapping' ? what : 'first',
     severity: incident.severity,
     downAt: incident.downAt,
-    step: detail ? detail.step + 1 : null,
+    step: detail && detail.reason !== 'REASSIGNED' ? detail.step + 1 : null,
     repeat: detail?.repeat ?? 0,
     url: `${config.publicUrl}/incidents/${id}`,
     ackUrl: ackUrlOf(context, claimed.id),
@@ -186,7 +209,7 @@ function alertLinks(context: SiteContext, { claimed }: Delivery, incident: Incid
   }
 }
 
-function ackUrlOf({ config, secrets }: Pick<SiteContext, 'config' | 'secrets'>, notificationId: string): string {
+export function ackUrlOf({ config, secrets }: Pick<SiteContext, 'config' | 'secrets'>, notificationId: string): string {
   return config.publicUrl + ackLinkOf(notificationId, secrets.digest).path
 }
 

@@ -1,31 +1,25 @@
-import { randomUUID } from 'node:crypto'
-import { type ContactMessage, contactMessageDue, type TrialResult } from '#shared/contracts/worker-messages.ts'
+import type { ContactMessage, TrialResult } from '#shared/contracts/worker-messages.ts'
 import { type Outcome, temporary } from '#shared/delivery/outcome.ts'
+import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { claimCode } from '#shared/monitoring/contacts/code-store.ts'
 import { CODE_SECONDS } from '#shared/monitoring/contacts/contact-codes.ts'
-import { maskedAddress, withoutShared } from '#shared/monitoring/contacts/contact-kinds.ts'
-import { type ContactMethod, isUsable } from '#shared/monitoring/contacts/contact-method.ts'
-import {
-  type ContactRow,
-  ensureAccountMethods,
-  findContactRow,
-  listContactRows,
-  recordContactAttempt,
-  saveContactConfig,
-} from '#shared/monitoring/contacts/contact-store.ts'
-import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import type { ContactMethod } from '#shared/monitoring/contacts/contact-method.ts'
+import { type ContactRow, findContactRow } from '#shared/monitoring/contacts/contact-store.ts'
 import { releaseMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
 import type { Notification, Summary } from '#shared/monitoring/notifications/notification.ts'
-import { listText, oneLine } from '#shared/monitoring/notifications/text-parts.ts'
+import { listText } from '#shared/monitoring/notifications/text-parts.ts'
+import {
+  type ClaimedNotice,
+  claimNotice,
+  endNotice,
+  noticeAttempts,
+  postponeNotice,
+} from '#shared/monitoring/on-call/notice-store.ts'
 import { contactMethodOf } from '#shared/monitoring/operations/contact-config.ts'
-import { describeError } from '#shared/platform/process/log.ts'
-import { microsOfSeconds } from '#shared/time.ts'
 import { summaryWithoutRow, trialNotification } from './build-notification.ts'
-import { INTERNAL_ERROR, type NotifierContext } from './context.ts'
+import { recordMethodAttempt, sendByMethod } from './contact-method.ts'
+import type { NotifierContext } from './context.ts'
 import { acquireSlot, reserveContactMessage } from './limits.ts'
-import { transportSettings } from './transport-settings.ts'
-import { transports } from './transports/registry.ts'
-import type { TransportContext } from './transports/transport.ts'
 
 const GONE = temporary('The contact method was deleted', { failure: 'limit' })
 const TOO_LATE = temporary('Nothing was sent: too much else is waiting', { failure: 'limit' })
@@ -35,16 +29,19 @@ const NOT_VERIFIED = temporary('The contact method is not verified', { failure: 
 
 const NOT_ATTEMPTED: ReadonlySet<Outcome> = new Set([GONE, TOO_LATE, DUPLICATE, INCOMPLETE, NOT_VERIFIED])
 
+/** A notice stays due. */
+const NOT_CLAIMED: ReadonlySet<Outcome> = new Set([TOO_LATE, DUPLICATE])
+
 /** Pages that list contact methods. */
 const PAGE = '/account/notifications'
-const NOTICE_SECONDS = 3600
 
 /** Sends a code, a test or a notice to a contact method: one attempt by the transport of its kind. */
 export async function sendContactMessage(context: NotifierContext, message: ContactMessage): Promise<void> {
   const row = await findContactRow(context.db, null, message.methodId)
   const method = row && contactMethodOf(row, context.secrets)
   const outcome = row && method ? await attempt(context, row, method, message) : GONE
-  if (method && !NOT_ATTEMPTED.has(outcome)) await record(context, method, outcome)
+  if (method && !NOT_ATTEMPTED.has(outcome)) await recordMethodAttempt(context, method, outcome)
+  if (message.what === 'notice' && !NOT_CLAIMED.has(outcome)) await recordNotice(context, message.messageId, outcome)
   if (message.replyTo === undefined) return
   const result: TrialResult = {
     status: null,
@@ -72,10 +69,11 @@ async function attempt(
   if ('retryInMs' in slot) return TOO_LATE
   try {
     if (context.now() > message.beginBy) return TOO_LATE
-    if (message.what === 'code' && !(await claimCode(context.db, message.messageId))) return DUPLICATE
+    const notification = await claimed(context, method, message)
+    if (notification === null) return DUPLICATE
     const permit = await reserveContactMessage(context, { ...row, messageId: message.messageId }, config)
     if (permit.refusal) return permit.refusal
-    const outcome = await send(context, method, notificationFor(context, method, message))
+    const outcome = await sendByMethod(context, method, notification)
     if (outcome.result !== 'delivered' && permit.reservation) await releaseMonthly(context.db, permit.reservation)
     return outcome
   } finally {
@@ -83,46 +81,43 @@ async function attempt(
   }
 }
 
-async function send(context: NotifierContext, method: ContactMethod, notification: Notification): Promise<Outcome> {
-  try {
-    const transport = transports.get(method.kind)
-    return transport
-      ? await transport.send(transportContext(context, method), method.config, notification)
-      : INTERNAL_ERROR
-  } catch (error) {
-    context.log.error({ methodId: method.id, kind: method.kind, ...describeError(error) }, 'transport.failed')
-    return INTERNAL_ERROR
-  }
-}
-
-function transportContext(context: NotifierContext, method: ContactMethod): TransportContext {
-  const { db, secrets, http, gatewayHttp, mailer } = context
-  // Bounces and callbacks name a stored notification, which these messages are not.
-  const { bounceAddressOf: _, callbackUrlOf: __, ...settings } = transportSettings(context)
-  return {
-    http,
-    gatewayHttp,
-    mailer,
-    settings,
-    now: Date.now,
-    async saveConfig(changed) {
-      const own = method.via === null ? changed : withoutShared(method.kind, changed)
-      await saveContactConfig(db, method.id, secrets.seal('contact', JSON.stringify(own)))
-    },
-    sendToMembers: async () => [],
-  }
-}
-
-function notificationFor(context: NotifierContext, method: ContactMethod, message: ContactMessage): Notification {
-  const { secrets, config } = context
-  const text = secrets.open('contact', message.sealedText)
+/** Returns the content; null if a code or a notice was sent or replaced. */
+async function claimed(
+  context: NotifierContext,
+  method: ContactMethod,
+  message: ContactMessage,
+): Promise<Notification | null> {
+  const { db, secrets, config } = context
+  const { messageId: id, what, sealedText } = message
   const link = config.publicUrl + PAGE
-  if (message.what === 'test') {
-    const trial = trialNotification(context, { trialId: message.messageId, status: 'down' })
+  if (what === 'test') {
+    const trial = trialNotification(context, { trialId: id, status: 'down' })
     return { ...trial, urls: { ...trial.urls, check: link } }
   }
-  const summary = message.what === 'code' ? codeSummary(method, text, link) : noticeSummary(text, link)
-  return summaryWithoutRow(context, { id: message.messageId, summary })
+  if (what === 'notice') {
+    const notice = await claimNotice(db, id)
+    return notice && summaryWithoutRow(context, { id, summary: shiftSummary(notice, config.publicUrl) })
+  }
+  if (what === 'code' && !(await claimCode(db, id))) return null
+  const text = secrets.open('contact', sealedText)
+  return summaryWithoutRow(context, {
+    id,
+    summary: what === 'code' ? codeSummary(method, text, link) : noticeSummary(text, link),
+  })
+}
+
+function shiftSummary({ title, text, projectUuid, scheduleUuid }: ClaimedNotice, site: string): Summary {
+  const list = { before: '', names: [text], size: 1, after: '' }
+  const link = `${site}/projects/${projectUuid}/on-call/${scheduleUuid}`
+  return { title, text, facts: [], list, link, linkText: 'Open the schedule' }
+}
+
+/** A temporary failure is retried until the notice expires. */
+async function recordNotice({ db }: NotifierContext, id: string, outcome: Outcome): Promise<void> {
+  const attempts = await noticeAttempts(db, id)
+  const retryInMs = nextAttemptInMs(notificationRetries, outcome, attempts, Math.random())
+  if (retryInMs === null) await endNotice(db, id)
+  else await postponeNotice(db, id, retryInMs)
 }
 
 /** A call speaks the digits one by one, and twice. */
@@ -145,38 +140,4 @@ function codeSummary({ id, kind }: ContactMethod, code: string, page: string): S
 function noticeSummary(text: string, link: string): Summary {
   const list = { before: '', names: [text], size: 1, after: '' }
   return { title: 'A contact method was disabled', text, facts: [], list, link, linkText: 'Open my notifications' }
-}
-
-/** A permanent failure disables the method and sends a notice through the person's other methods. */
-async function record(context: NotifierContext, method: ContactMethod, outcome: Outcome): Promise<void> {
-  const { id, kind } = method
-  const error = outcome.result === 'delivered' ? '' : outcome.error
-  const isDisabledNow = await context.outbox.run(async (tx, enqueue) => {
-    const isDisabled = await recordContactAttempt(tx, id, { error, disables: outcome.result === 'permanent' })
-    if (!isDisabled) return false
-    await ensureAccountMethods(tx, [method.userId])
-    const others = (await listContactRows(tx, [method.userId])).filter((row) => row.id !== id)
-    const text = noticeText(method, error)
-    for (const row of others) {
-      if (!isUsable(contactMethodOf(row, context.secrets), context.config)) continue
-      const sealedText = context.secrets.seal('contact', text)
-      const beginBy = context.now() + microsOfSeconds(NOTICE_SECONDS)
-      await enqueue(contactMessageDue, {
-        messageId: randomUUID(),
-        methodId: row.id,
-        what: 'disabled',
-        sealedText,
-        beginBy,
-      })
-    }
-    return true
-  })
-  context.metrics.notifications.inc({ kind, outcome: outcome.result })
-  context.log.info({ methodId: id, kind, outcome: outcome.result, isDisabledNow }, 'contact.attempted')
-}
-
-function noticeText({ kind, name, config }: ContactMethod, error: string): string {
-  const label = findKind(kind)?.label ?? kind
-  const address = config === null ? '' : ` (${maskedAddress(kind, config)})`
-  return oneLine(`${name || label}${address} receives nothing until you enable it: ${error}.`)
 }

@@ -3,6 +3,7 @@ import { temporary } from '#shared/delivery/outcome.ts'
 import { findChecks } from '#shared/monitoring/checks/store.ts'
 import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
 import {
+  type ClaimedForIntegration,
   type ClaimedNotification,
   claimNotifications,
   type FinishedAttempt,
@@ -56,8 +57,11 @@ type Statements = ReturnType<typeof createStatements>
 
 export interface Claim {
   claimed: ClaimedNotification
+  /** for a person the kind and project; the configuration belongs to the contact method */
   integration: IntegrationForSending
 }
+
+export type IntegrationClaim = Claim & { claimed: ClaimedForIntegration }
 
 export function createNotifierContext(deps: NotifierDeps): NotifierContext {
   return {

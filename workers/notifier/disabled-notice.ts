@@ -2,7 +2,6 @@ import { renderMail, unsubscribeHeaders } from '#shared/delivery/mail-frame.ts'
 import type { OutgoingMail } from '#shared/delivery/mailer.ts'
 import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { disabledBy } from '#shared/monitoring/notifications/callback-store.ts'
 import { type IntegrationForSending, integrationsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { oneLine } from '#shared/monitoring/notifications/text-parts.ts'
@@ -14,12 +13,13 @@ import { decryptConfig, type NotifierContext } from './context.ts'
 type NoticeContext = Pick<NotifierContext, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
 /**
- * Uses the project's other e-mail integrations, or the account's owners and managers if none is reached. Called once,
- * by the attempt that disabled the integration. Only logs failures of the mail server. The owner may see `reason`.
+ * Sends a mail to the other e-mail integrations of the project, or to owners and managers if none of them accepts it.
+ * The attempt that disabled the integration calls it once. Failures of the mail server are only logged. The mail
+ * contains `reason`.
  */
 export async function notifyDisabled(
   context: NoticeContext,
-  { id: notificationId, integrationId }: Pick<ClaimedNotification, 'id' | 'integrationId'>,
+  { id: notificationId, integrationId }: { id: string; integrationId: number },
   disabled: IntegrationForSending,
   reason: string,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function notifyDisabledLater(context: NoticeContext, notificationId
   await notifyDisabled(context, found, integration, found.error.replace(/\.$/, ''))
 }
 
-/** Null for other kinds and for a damaged configuration. */
+/** Returns null for other kinds and for a damaged configuration. */
 function addressOf(
   context: NoticeContext,
   integration: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,

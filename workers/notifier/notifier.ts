@@ -8,9 +8,9 @@ import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { findGroupMembers, updateIntegrationRow } from '#shared/monitoring/integrations/store.ts'
-import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
+import type { ClaimedForIntegration } from '#shared/monitoring/notifications/attempt-store.ts'
 import { releaseMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
-import { overtakeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
+import { supersedeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
@@ -20,9 +20,17 @@ import type { Worker } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
 import { buildNotification } from './build-notification.ts'
 import { sendContactMessage } from './contact-message.ts'
-import { type Claim, createNotifierContext, decryptConfig, INTERNAL_ERROR, type NotifierContext } from './context.ts'
+import { notifyMethodDisabledLater } from './contact-method.ts'
+import {
+  createNotifierContext,
+  decryptConfig,
+  INTERNAL_ERROR,
+  type IntegrationClaim,
+  type NotifierContext,
+} from './context.ts'
 import { notifyDisabled, notifyDisabledLater } from './disabled-notice.ts'
 import { acquireSlot, applyLimits } from './limits.ts'
+import { notifyPerson } from './personal-notification.ts'
 import { transportSettings } from './transport-settings.ts'
 import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
@@ -40,7 +48,7 @@ const SECONDS_BEHIND = 2
 // Outcomes that are not recorded: the notification was deleted, waits, or belongs to another attempt. A group counts them
 // as failures of its members.
 const ALREADY_CLAIMED = temporary('Being sent already', { failure: 'limit' })
-const OVERTAKEN = temporary('Overtaken', { failure: 'limit', final: true })
+const SUPERSEDED = temporary('Superseded', { failure: 'limit', final: true })
 const INTEGRATION_DELETED = temporary('The integration was deleted', { failure: 'limit', final: true })
 const RESCHEDULED = temporary('Waiting for other messages to the same target', { failure: 'limit' })
 const CHECK_DELETED = temporary('The check was deleted', { failure: 'limit', final: true })
@@ -67,7 +75,10 @@ export const notifier: Worker = {
       }),
       on(integrationTried, TRIAL_PREFETCH, (trial) => tryIntegration(context, trial)),
       on(contactMessageDue, TRIAL_PREFETCH, (message) => sendContactMessage(context, message)),
-      on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(context, notificationId)),
+      on(integrationDisabled, NOTICE_PREFETCH, async ({ notificationId }) => {
+        await notifyDisabledLater(context, notificationId)
+        await notifyMethodDisabledLater(context, notificationId)
+      }),
     ]
     return [
       startHeartbeats(deps, 'notifier'),
@@ -85,12 +96,16 @@ export const notifier: Worker = {
  */
 async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
   const claimed = await context.statements.claim(notificationId)
-  return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
+  if (!claimed) return ALREADY_CLAIMED
+  const { integrationId } = claimed
+  return integrationId === null
+    ? await notifyPerson(context, claimed)
+    : await attempt(context, { ...claimed, integrationId })
 }
 
 /** Order: older notifications, decryption, slot, limits, sending, recording. */
-async function attempt(context: NotifierContext, claimed: ClaimedNotification): Promise<Outcome> {
-  if (!(await isNext(context, claimed))) return OVERTAKEN
+async function attempt(context: NotifierContext, claimed: ClaimedForIntegration): Promise<Outcome> {
+  if (!(await isNext(context, claimed))) return SUPERSEDED
   const integration = await context.statements.findIntegration(claimed.integrationId)
   if (!integration) return INTEGRATION_DELETED
   const claim = { claimed, integration }
@@ -116,16 +131,16 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
  * Returns true if a claimed notification may be sent now. Notifications of one check to one integration keep their
  * order: if a newer one was sent, this one is withdrawn; if an older one is not finished, this one is rescheduled.
  */
-async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
+async function isNext(context: NotifierContext, claimed: ClaimedForIntegration): Promise<boolean> {
   const { db, behind, statements } = context
-  if (claimed.isOvertaken) {
+  if (claimed.isSuperseded) {
     await withdrawClaimed(db, claimed)
     return false
   }
   if (!claimed.hasOlder) return true
   const key = orderKey(claimed)
   behind.add(key)
-  if (await overtakeOlder(db, claimed)) {
+  if (await supersedeOlder(db, claimed)) {
     behind.delete(key)
     return true
   }
@@ -136,16 +151,20 @@ async function isNext(context: NotifierContext, claimed: ClaimedNotification): P
 }
 
 /** Requeues notifications that wait behind this one. The sweeper requeues those that another process rescheduled. */
-async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
+async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedForIntegration): Promise<void> {
   const { checkId, integrationId } = claimed
   if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })
 }
 
-function orderKey({ checkId, integrationId }: ClaimedNotification): string {
+function orderKey({ checkId, integrationId }: ClaimedForIntegration): string {
   return `${checkId}:${integrationId}`
 }
 
-async function sendWithinLimits(context: NotifierContext, claim: Claim, integrationConfig: unknown): Promise<Outcome> {
+async function sendWithinLimits(
+  context: NotifierContext,
+  claim: IntegrationClaim,
+  integrationConfig: unknown,
+): Promise<Outcome> {
   const permit = await applyLimits(context, claim, integrationConfig)
   if (permit.refusal) return permit.refusal
   const outcome = await send(context, claim, integrationConfig)
@@ -154,7 +173,7 @@ async function sendWithinLimits(context: NotifierContext, claim: Claim, integrat
 }
 
 /** Checks the lease last, right before sending. */
-async function send(context: NotifierContext, claim: Claim, integrationConfig: unknown): Promise<Outcome> {
+async function send(context: NotifierContext, claim: IntegrationClaim, integrationConfig: unknown): Promise<Outcome> {
   const { claimed, integration } = claim
   const transport = transports.get(integration.kind)
   const notification = await buildNotification(context, claim)
@@ -172,7 +191,7 @@ async function send(context: NotifierContext, claim: Claim, integrationConfig: u
   }
 }
 
-function transportContext(context: NotifierContext, claim: Claim): TransportContext {
+function transportContext(context: NotifierContext, claim: IntegrationClaim): TransportContext {
   const { db, secrets, http, gatewayHttp, mailer } = context
   return {
     http,
@@ -191,7 +210,7 @@ function transportContext(context: NotifierContext, claim: Claim): TransportCont
 /** At most one row per member and flip, attempted at once. A member is retried separately. */
 async function sendToMembers(
   context: NotifierContext,
-  { claimed: group, integration }: Claim,
+  { claimed: group, integration }: IntegrationClaim,
   integrationIds: readonly string[],
 ): Promise<readonly Outcome[]> {
   const members = await findGroupMembers(context.db, integration.projectId, integrationIds)
@@ -204,7 +223,12 @@ async function sendToMembers(
 }
 
 /** Also updates open pages and metrics. If the attempt disabled the integration, notifies its owners. */
-async function record(context: NotifierContext, claim: Claim, startedAt: Micros, outcome: Outcome): Promise<void> {
+async function record(
+  context: NotifierContext,
+  claim: IntegrationClaim,
+  startedAt: Micros,
+  outcome: Outcome,
+): Promise<void> {
   const { claimed, integration } = claim
   const { id, integrationId, checkId, attempt: attemptNumber } = claimed
   // A person who sends a test waits for the result and can repeat it.

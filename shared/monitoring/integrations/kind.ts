@@ -11,8 +11,8 @@ export interface IntegrationKind<Config = unknown> {
   readonly kind: string
   readonly label: string
   readonly about: string
-  /** mark in simple-icons; absent if there is none or its licence does not allow it */
-  readonly mark?: string
+  /** name of the logo in simple-icons; absent if it has none or its licence does not allow its use */
+  readonly logo?: string
   readonly secretFields: readonly string[]
   readonly help: readonly string[]
   readonly schema: z.ZodType
@@ -30,7 +30,7 @@ interface KindSpec<Schema extends z.ZodType> {
   kind: string
   label: string
   about: string
-  mark?: string
+  logo?: string
   schema: Schema
   secretFields?: readonly string[]
   help: readonly string[]
@@ -54,7 +54,7 @@ export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): In
     kind: spec.kind,
     label: spec.label,
     about: spec.about,
-    ...(spec.mark !== undefined && { mark: spec.mark }),
+    ...(spec.logo !== undefined && { logo: spec.logo }),
     secretFields: spec.secretFields ?? [],
     help: spec.help,
     schema: spec.schema,

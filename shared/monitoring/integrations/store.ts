@@ -128,7 +128,7 @@ export interface ListedNotification {
   createdAt: Date
   nextAttemptAt: Date | null
   finishedAt: Date | null
-  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
+  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown' | 'shift'
   incident: string | null
   size: number
 }

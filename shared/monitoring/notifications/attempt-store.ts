@@ -13,12 +13,15 @@ const LEASE = '90 seconds'
 
 export interface ClaimedNotification {
   id: string
-  integrationId: number
+  /** null for a person */
+  integrationId: number | null
+  /** null for an integration, and after the deletion of the contact method */
+  methodId: string | null
   checkId: number | null
   flipId: number | null
   status: 'up' | 'down'
   attempt: number
-  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
+  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'ack' | 'digest' | 'unknown' | 'shift'
   incidentId: string | null
   /** offset in the plan, seconds; for direct ones the number of the flip */
   entry: number
@@ -26,8 +29,11 @@ export interface ClaimedNotification {
   summary: Summary | null
   /** an older message of the same check to the same integration is pending */
   hasOlder: boolean
-  /** true if a newer notification was sent, or the incident was resolved or acknowledged before the first attempt */
-  isOvertaken: boolean
+  /**
+   * true if a newer notification was sent, the incident was resolved or acknowledged before the first attempt, or the
+   * acknowledgement of a notice ended
+   */
+  isSuperseded: boolean
 }
 
 const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
@@ -37,19 +43,26 @@ const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
     SELECT 1 FROM notifications o WHERE o.integration_id = n.integration_id AND o.state = 'pending' AND o.what = 'digest'
       AND o.created_at < n.created_at))`
 
-const IS_OVERTAKEN = `(n.what <> 'test' AND (
-    EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.integration_id = n.integration_id
-      AND o.created_at > n.created_at AND o.state <> 'pending' AND o.attempts > 0 AND o.what <> 'test')
-    OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
-      SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
+export type ClaimedForIntegration = ClaimedNotification & { integrationId: number }
 
-/** Recoveries and tests have no link. */
-const MAY_ACKNOWLEDGE = `n.check_status = 'down' AND n.what IN ('first', 'repeat', 'flapping', 'digest')`
+/** An outage that is not news any more: `n` was not attempted before. */
+export const IS_OVER = `EXISTS (SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND (
+    n.what IN ('first', 'repeat', 'flapping') AND i.state IN ('resolved', 'acknowledged')
+    OR n.what = 'ack' AND i.state <> 'acknowledged'))`
+
+const IS_SUPERSEDED = `(n.what <> 'test' AND (
+    EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id
+      AND (o.integration_id = n.integration_id OR o.method_id = n.method_id)
+      AND o.created_at > n.created_at AND o.state <> 'pending' AND o.attempts > 0 AND o.what <> 'test')
+    OR (n.attempts = 1 AND ${IS_OVER})))`
+
+/** Recoveries, notices and tests have no link. */
+export const MAY_ACKNOWLEDGE = `n.check_status = 'down' AND n.what IN ('first', 'repeat', 'flapping', 'digest')`
 
 const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>()(`
-  n.id, n.integration_id, n.check_id, n.flip_id, n.check_status AS status, n.attempts AS attempt, n.what,
+  n.id, n.integration_id, n.method_id, n.check_id, n.flip_id, n.check_status AS status, n.attempts AS attempt, n.what,
   n.incident_id, n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS hasOlder,
-  ${IS_OVERTAKEN} AS isOvertaken`)
+  ${IS_SUPERSEDED} AS isSuperseded`)
 
 /**
  * Stores the link of messages about incidents. Returns one entry per id, in order: null if it is not due, claimed by another process, ended, or a repeated id. The
@@ -194,7 +207,10 @@ const RECORD: Prepared = {
     FROM latest WHERE integrations.id = latest.integration_id`,
 }
 
-function stateAfter({ outcome, retryInMs }: FinishedAttempt): 'delivered' | 'pending' | 'failed' | 'suppressed' {
+export function stateAfter({
+  outcome,
+  retryInMs,
+}: Pick<FinishedAttempt, 'outcome' | 'retryInMs'>): 'delivered' | 'pending' | 'failed' | 'suppressed' {
   if (outcome.result === 'delivered') return 'delivered'
   return retryInMs === null ? endState(outcome) : 'pending'
 }

@@ -50,9 +50,17 @@ export function htmlText(notification: Notification, lineBreak: string, hasButto
   return lines.join(lineBreak)
 }
 
-export const statusColours = { up: '#2e7d32', down: '#c62828' } as const
+const COLOURS = { up: '#2e7d32', down: '#c62828', test: '#47618f' } as const
+const SYMBOLS = { up: '🟢', down: '🔴', test: '⚪' } as const
 
-/** Begins with a green or red mark, for cards that show no colour of the status (Google Chat, Teams). */
+const toneOf = ({ isTest, status }: Notification) => (isTest ? 'test' : status)
+
+/** A test message looks neither like a failure nor like a recovery. */
+export function colourOf(notification: Notification): string {
+  return COLOURS[toneOf(notification)]
+}
+
+/** Begins with a coloured symbol, for cards that show no colour of the status (Google Chat, Teams). */
 export function markedTitle(notification: Notification): string {
-  return `${notification.status === 'up' ? '🟢' : '🔴'} ${titleOf(notification)}`
+  return `${SYMBOLS[toneOf(notification)]} ${titleOf(notification)}`
 }

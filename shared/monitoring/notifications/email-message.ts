@@ -1,7 +1,7 @@
 import { type MailSection, renderMail, unsubscribeHeaders } from '../../delivery/mail-frame.ts'
 import { dependentsText } from '../rules/parents.ts'
 import { ackUrlOf, stateLabel, suppressedText } from './alert-texts.ts'
-import { checkLabel, factsOf, linkTextOf, reasonText, titleOf, triedLabel } from './message.ts'
+import { checkLabel, factsOf, linkTextOf, reasonText, testLabel, titleOf } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 import { type Fact, formatDuration, formatInstant, oneLine } from './text-parts.ts'
 
@@ -57,7 +57,7 @@ function buttonsOf(notification: Notification) {
 function leadOf(notification: Notification): string {
   const { status, reason, downFor, isTest, summary, dependents = 0 } = notification
   if (summary) return summary.text
-  if (isTest) return `This is a test of the integration. No check is ${triedLabel(status)}, and no action is needed.`
+  if (isTest) return `This is a test of the integration. No check is ${testLabel(status)}, and no action is needed.`
   if (status === 'down') {
     const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
     const suppression = suppressedText(notification)

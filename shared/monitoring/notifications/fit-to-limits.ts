@@ -1,7 +1,7 @@
 import { quotedBody } from './message.ts'
 import { exceededLimits, type LimitedKind } from './message-limits.ts'
 import type { Notification, Summary } from './notification.ts'
-import { listText } from './text-parts.ts'
+import { listLinkOf, listText } from './text-parts.ts'
 
 /** Lengths to which the body of the ping is shortened. */
 const BODY_LENGTHS = [500, 200]
@@ -44,7 +44,7 @@ function largestCount(passes: (count: number) => boolean, limit: number): number
 
 function withNames(summary: Summary, named: number): Summary {
   const list = { ...summary.list, names: summary.list.names.slice(0, named) }
-  return { ...summary, list, text: listText(list, summary.link) }
+  return { ...summary, list, text: listText(list, listLinkOf(summary)) }
 }
 
 function* shorterForms(notification: Notification): Generator<Notification> {

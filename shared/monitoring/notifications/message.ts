@@ -29,7 +29,7 @@ export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
   if (notification.brevity === 'title') return titleOf(notification)
-  if (notification.isTest) return `${titleOf(notification)} (no check is ${triedLabel(status)})`
+  if (notification.isTest) return `${titleOf(notification)} (no check is ${testLabel(status)})`
   const reason = reasonText(notification.reason)
   const dependents = dependentsText(notification.dependents ?? 0)
   if (status === 'down' || notification.alert?.what === 'flapping') {
@@ -39,7 +39,7 @@ export function summaryOf(notification: Notification): string {
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
-export function triedLabel(status: Notification['status']): string {
+export function testLabel(status: Notification['status']): string {
   return status === 'up' ? 'up again' : 'down'
 }
 
@@ -79,6 +79,7 @@ export function factsOf(notification: Notification): Fact[] {
   if (notification.brevity === 'title') return []
   if (notification.brevity === 'alert-facts') return alertFacts(notification).filter((fact) => fact.value !== '')
   if (summary) return [...summary.facts, project].filter((fact) => fact.value !== '')
+  if (notification.isTest) return [project]
   const tags = splitTags(check.tags).join(', ')
   return [
     ...alertFacts(notification),

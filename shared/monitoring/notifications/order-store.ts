@@ -2,21 +2,21 @@ import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/worker-messages.ts'
 import { OUTBOX_ROW_COLUMNS, type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { execute, query, typed } from '../../platform/database/sql.ts'
-import type { ClaimedNotification } from './attempt-store.ts'
+import type { ClaimedForIntegration, ClaimedNotification } from './attempt-store.ts'
 import { QUEUED } from './store.ts'
 
 /**
  * Abandons an older message of the same check and integration that failed so far. One that was never tried, or is in
  * progress, goes first. Returns true if the newer one may be sent now.
  */
-export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Promise<boolean> {
+export async function supersedeOlder(db: Knex, claimed: ClaimedForIntegration): Promise<boolean> {
   const { id, checkId, integrationId } = claimed
-  if (claimed.what === 'digest') return await overtakeDigests(db, claimed)
+  if (claimed.what === 'digest') return await supersedeDigests(db, claimed)
   const older = `older.check_id = ? AND older.integration_id = ? AND older.state = 'pending' AND older.what <> 'test'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
   await execute(
     db,
-    `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+    `UPDATE notifications older SET state = 'suppressed', error = 'Superseded', finished_at = now(), queued_until = NULL
      WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())`,
     [checkId, integrationId, id],
   )
@@ -25,12 +25,12 @@ export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Pro
 }
 
 /** An older digest is withdrawn if all of its incidents are over. */
-async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotification): Promise<boolean> {
+async function supersedeDigests(db: Knex, { id, integrationId }: ClaimedForIntegration): Promise<boolean> {
   const older = `older.what = 'digest' AND older.integration_id = ? AND older.state = 'pending'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
   await execute(
     db,
-    `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+    `UPDATE notifications older SET state = 'suppressed', error = 'Superseded', finished_at = now(), queued_until = NULL
      WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())
        AND NOT EXISTS (
          SELECT 1 FROM notification_bundle_members m JOIN incidents i ON i.id = m.incident_id
@@ -71,7 +71,7 @@ export async function requeueWaiting(
 export async function withdrawClaimed(db: Knex, { id, attempt }: ClaimedNotification): Promise<void> {
   await execute(
     db,
-    `UPDATE notifications SET state = 'suppressed', error = 'Overtaken', attempts = attempts - 1, lease_until = NULL,
+    `UPDATE notifications SET state = 'suppressed', error = 'Superseded', attempts = attempts - 1, lease_until = NULL,
        queued_until = NULL, finished_at = now()
      WHERE id = ? AND state = 'pending' AND attempts = ?`,
     [id, attempt],

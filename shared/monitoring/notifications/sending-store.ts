@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { personName } from '../contacts/person-store.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
 export interface IntegrationForSending {
@@ -88,16 +89,24 @@ export interface IncidentForSending {
   downAt: Micros
   upAt: Micros | null
   reason: FlipReason
+  name: string
+  ackBy: string
+  ackVia: string
+  /** of the account; null unless the acknowledger is a member with a name */
+  ackName: string | null
 }
 
 const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>()(`
   i.id, i.check_id, i.severity, ${microsOf('i.down_at')} AS downAt,
-  ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS upAt, coalesce(flip.reason, '') AS reason`)
+  ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS upAt, coalesce(flip.reason, '') AS reason,
+  coalesce(nullif(c.name, ''), c.uuid::text) AS name,
+  coalesce(i.ack_by, '') AS ackBy, coalesce(i.ack_via, '') AS ackVia,
+  ${personName('i.ack_by', 'i.project_id')} AS ackName`)
 
 export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
   const rows = await query(
     db,
-    typed`SELECT ${INCIDENTS_COLUMNS} FROM incidents i
+    typed`SELECT ${INCIDENTS_COLUMNS} FROM incidents i JOIN checks c ON c.id = i.check_id
      LEFT JOIN LATERAL (
        SELECT f.reason FROM flips f WHERE f.check_id = i.check_id AND f.to_status = 'down'
          AND f.at <= coalesce(i.resolved_at, now()) ORDER BY f.id DESC LIMIT 1) flip ON true

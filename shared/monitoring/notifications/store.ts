@@ -52,7 +52,7 @@ export async function insertNotifications(
 }
 
 /** Several sweepers never take the same. */
-export async function takeDueNotifications(db: Knex, limit: number): Promise<string[]> {
+export async function claimDueNotifications(db: Knex, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
     `UPDATE notifications SET queued_until = now() + ?::interval

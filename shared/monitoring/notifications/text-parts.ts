@@ -63,6 +63,11 @@ export function listText({ before, names, size, after }: NamedList, link: string
   return `${before}${names.join(', ')}${more > 0 ? ` and ${more} more${at}` : ''}${after}`
 }
 
+/** Null if the list has the address of the acknowledge link, which the message shows anyway. */
+export function listLinkOf({ link, ackUrl }: { link: string; ackUrl?: string }): string | null {
+  return link === ackUrl ? null : link
+}
+
 export interface Fact {
   label: string
   value: string

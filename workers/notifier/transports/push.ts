@@ -61,6 +61,8 @@ const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notifi
     markdown: true,
     // ntfy shows these tags as symbols.
     tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
+    // Opened by a tap on the message.
+    click: ackUrl ?? notification.alert?.url ?? notification.urls.check,
     actions: [
       {
         action: 'view',

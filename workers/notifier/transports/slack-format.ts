@@ -1,5 +1,5 @@
 import { ackUrlOf } from '#shared/monitoring/notifications/alert-texts.ts'
-import { ackMarkdown, statusColours } from '#shared/monitoring/notifications/chat-text.ts'
+import { ackMarkdown, colourOf } from '#shared/monitoring/notifications/chat-text.ts'
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/text-parts.ts'
@@ -22,7 +22,7 @@ export function slackMessage(notification: Notification, siteName: string, forma
     text: '',
     attachments: [
       {
-        color: statusColours[notification.status],
+        color: colourOf(notification),
         fallback: escaped(sentenceOf(notification)),
         // Slack cannot escape its markup, so parts with user text are not formatted.
         mrkdwn_in: format === 'slack' ? [] : ['fields', 'text'],

@@ -40,7 +40,7 @@ export interface TwilioSettings {
   from: string
 }
 
-/** The notifier applies all limits before. */
+/** The notifier has applied all limits before it calls `send`. */
 export interface Transport {
   readonly kind: string
   /** A rejection means a fault of this service, never of the target. */

@@ -6,7 +6,7 @@ export const github = defineKind({
   kind: 'github',
   label: 'GitHub issue',
   about: 'An issue in a repository.',
-  mark: 'github',
+  logo: 'github',
   schema: z.strictObject({
     repo: z.string().regex(/^[\w.-]{1,100}\/[\w.-]{1,100}$/, 'must be owner/name'),
     token: token(),
@@ -28,7 +28,7 @@ export const trello = defineKind({
   kind: 'trello',
   label: 'Trello',
   about: 'A card on a board.',
-  mark: 'trello',
+  logo: 'trello',
   schema: z.strictObject({
     key: token(100),
     token: token(200),

@@ -24,7 +24,7 @@ export const whatsapp = defineKind({
   kind: 'whatsapp',
   label: 'WhatsApp',
   about: 'A WhatsApp message to a phone.',
-  mark: 'whatsapp',
+  logo: 'whatsapp',
   schema: z.strictObject({ value: phoneNumber, ...switches, content_sid: token(100).optional() }),
   help: [
     'value        phone number, like +15550100',
@@ -40,7 +40,7 @@ export const signal = defineKind({
   kind: 'signal',
   label: 'Signal',
   about: 'A Signal message, by your own gateway.',
-  mark: 'signal',
+  logo: 'signal',
   schema: z.strictObject({
     value: z.union([
       phoneNumber,

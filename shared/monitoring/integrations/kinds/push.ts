@@ -33,7 +33,7 @@ export const pushbullet = defineKind({
   kind: 'pushbullet',
   label: 'Pushbullet',
   about: 'A notification on your devices.',
-  mark: 'pushbullet',
+  logo: 'pushbullet',
   schema: z.strictObject({ access_token: token(), base_url: baseUrl.default('https://api.pushbullet.com') }),
   secretFields: ['access_token'],
   help: ['access_token  token of the account (secret)', 'base_url      server (https://api.pushbullet.com)'],
@@ -46,7 +46,7 @@ export const ntfy = defineKind({
   kind: 'ntfy',
   label: 'ntfy',
   about: 'A notification of a topic.',
-  mark: 'ntfy',
+  logo: 'ntfy',
   schema: z.strictObject({
     topic: token(64).refine((text) => /^[\w-]+$/.test(text), 'must contain only letters, digits, _ and -'),
     url: baseUrl.default('https://ntfy.sh'),
