@@ -16,10 +16,11 @@ import type { FactIntegration, Facts, Incident } from '#shared/monitoring/alerti
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { mergedSuppressions } from '#shared/monitoring/alerting/merge-store.ts'
 import { lockPendingNotifications } from '#shared/monitoring/alerting/pending-notification-store.ts'
-import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { channelsOf, IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
+import { loadPeople, type PeopleDeps } from './load-people.ts'
 
 /** A claimed flip or due incident. */
 export interface Work {
@@ -31,7 +32,7 @@ export interface Work {
 }
 
 export interface Case extends Work {
-  facts: Facts
+  facts: Facts & { check: AlertedCheck }
 }
 
 /**
@@ -41,7 +42,7 @@ export interface Case extends Work {
 export async function loadFacts(
   tx: Knex,
   work: readonly Work[],
-  reading: { readIntegration: ReadIntegration; loadReserve: LoadReserve },
+  reading: { readIntegration: ReadIntegration; loadReserve: LoadReserve; people: PeopleDeps },
 ): Promise<Case[]> {
   const checkIds = work.map(({ checkId }) => checkId)
   const dueWithoutFlip = work.flatMap(({ checkId, flip }) => (flip ? [] : [checkId]))
@@ -73,25 +74,34 @@ export async function loadFacts(
   // An incident with direct notifications needs them too, if a policy, a parent or a maintenance window applies by now.
   const incidentIds = found.flatMap(({ incident, policy, check }) => {
     const hasImplicitPolicy = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
-    return incident && (policy || hasImplicitPolicy || !incident.isDirect) ? [incident.id] : []
+    return incident && (policy || hasImplicitPolicy || isImplicit(incident) || !incident.isDirect) ? [incident.id] : []
   })
   const previous = new Map((await newestIncidents(tx, newlyDown)).map(({ checkId, id }) => [checkId, id]))
   const recentResults = Map.groupBy(await recentResultsOf(tx, withCounts), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, withFlapping, flappingSince(found)), ({ checkId }) => checkId)
   // Pending notifications are locked first, because they may become notifications. Digests are loaded even if the policy
   // no longer groups, because the recovery of an outage is sent like the outage.
+  const pending = await lockPendingNotifications(tx, incidentIds)
+  const rows = await lockNotifications(tx, incidentIds)
   const notifications = Map.groupBy(
     [
-      ...(await lockPendingNotifications(tx, incidentIds)),
-      ...(await lockNotifications(tx, incidentIds)),
+      ...pending,
+      ...rows.flatMap(({ integrationId, ...row }) => (integrationId === null ? [] : [{ ...row, integrationId }])),
       ...(await digestsOf(tx, incidentIds)),
     ],
     ({ incidentId }) => incidentId,
   )
+  const rowsOf = Map.groupBy(rows, ({ incidentId }) => incidentId)
   const groupingPolicies = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
   const groupDelayEnds = await groupDelayEndsOf(tx, [
     ...new Map(groupingPolicies.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
   ])
+  const peopleOf = await loadPeople(
+    tx,
+    reading.people,
+    found.map(({ check, policy, incident }) => ({ projectId: check.projectId, plan: policy?.plan ?? null, incident })),
+    nowMicros(),
+  )
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
   const parentSuppressionOf = await loadParents(tx, children, nowMicros())
   const integrationsOf = await loadIntegrations(tx, found, notifications, reading)
@@ -113,6 +123,10 @@ export async function loadFacts(
         integrations: integrationsOf(check, policy, one.incident),
         notifications: notifications.get(one.incident?.id ?? '') ?? [],
         suppressions: [...suppressions, ...[parent.suppression, merged.get(one.incident?.id ?? '')].filter(isPresent)],
+        people: peopleOf(
+          { projectId: check.projectId, plan: policy?.plan ?? null, incident: one.incident },
+          rowsOf.get(one.incident?.id ?? '') ?? [],
+        ),
         isInCycle: parent.isInCycle,
         groupDelayEndsAt: groupDelayEnds.get(policy?.id ?? 0) ?? null,
         newId: randomUUID(),
@@ -128,10 +142,13 @@ const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
 /**
  * Returns true if the implicit policy applies when no other does. It also applies if the policy was deleted before its
- * conditions were met, because such an incident would stay suppressed forever.
+ * conditions were met, because such an incident would stay suppressed forever. So it does if a person must be notified
+ * because the incident was assigned to them.
  */
 function isImplicit(incident: Incident | null): boolean {
-  return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
+  if (incident === null) return false
+  if (incident.sequences?.reassigned != null || incident.sequences?.resumesAt != null) return true
+  return !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
 }
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
@@ -162,9 +179,7 @@ async function loadIntegrations(
   )
   const notified = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
   const assigned = [...assignments.values()].flat().map(({ integrationId }) => integrationId)
-  const uuidsOfPlans = found.flatMap(
-    ({ policy }) => policy?.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []) ?? [],
-  )
+  const uuidsOfPlans = found.flatMap(({ policy }) => (policy ? channelsOf(policy.plan) : []))
   const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...notified])], [...new Set(uuidsOfPlans)])
   const isOverReserve = await loadReserve(tx, loaded)
   const integrations = loaded.map((integration) => ({
@@ -182,7 +197,7 @@ async function loadIntegrations(
       ...(notifications.get(incident?.id ?? '') ?? []).map(({ integrationId }) => integrationId),
     ])
     if (policy) {
-      const uuids = new Set(policy.plan.steps.flatMap(({ channels: integrations }) => integrations ?? []))
+      const uuids = new Set(channelsOf(policy.plan))
       for (const { id, uuid } of uuids.size > 0 ? integrations : []) if (uuids.has(uuid)) ids.add(id)
     }
     return [...ids]

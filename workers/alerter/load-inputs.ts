@@ -5,7 +5,7 @@ import { maintenanceSuppressions, outageSuppressions } from '#shared/monitoring/
 import { gapsSince, listenersOf } from '#shared/monitoring/availability/gap-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
-import { keepsRecord } from '#shared/monitoring/integrations/shown-config.ts'
+import { keepsRecord, takesDigests } from '#shared/monitoring/integrations/shown-config.ts'
 import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { limitOfRepeats, monthlyMeterOf, monthStart } from '#shared/monitoring/notifications/limits.ts'
 import { monthlyUsage } from '#shared/monitoring/notifications/monthly-store.ts'
@@ -108,19 +108,20 @@ export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secret
     id,
     uuid,
     isDisabled,
-    ignores: ignoresOf(kind, sealedConfig),
+    ...configured(kind, sealedConfig),
     keepsRecord: keepsRecord(kind),
   })
 
-  function ignoresOf(kind: string, sealedConfig: string): { up: boolean; down: boolean } {
+  function configured(kind: string, sealedConfig: string): Pick<FactIntegration, 'ignores' | 'isReader'> {
     try {
       const config: unknown = JSON.parse(secrets.open('integration', sealedConfig))
       const rules = findKind(kind)
-      return { up: rules?.isNoop(config, 'up') ?? false, down: rules?.isNoop(config, 'down') ?? false }
+      const ignores = { up: rules?.isNoop(config, 'up') ?? false, down: rules?.isNoop(config, 'down') ?? false }
+      return { ignores, isReader: takesDigests(kind, config) }
     } catch (error) {
       // Others must still be notified. The attempt of this integration will fail and show the error.
       log.error({ kind, ...describeError(error) }, 'integration.not-readable')
-      return { up: false, down: false }
+      return { ignores: { up: false, down: false }, isReader: false }
     }
   }
 }

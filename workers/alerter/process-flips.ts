@@ -14,6 +14,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
+import { mailManagers } from './last-resort.ts'
 import { type Case, loadFacts } from './load-facts.ts'
 import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
@@ -54,6 +55,7 @@ export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Pro
     const cases = await loadFacts(tx, work, {
       readIntegration: createReadIntegration(deps),
       loadReserve: createLoadReserve(deps),
+      people: deps,
     })
     const now = deps.now()
     const { outcomes: decided, join } = await gatherDigests(
@@ -82,14 +84,21 @@ export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Pro
     )
     const messages = await insertNotifications(
       tx,
-      decided.flatMap(({ one, result }) =>
-        result.notifications.map((notification) => ({
+      decided.flatMap(({ one, result }) => [
+        ...result.notifications.map((notification) => ({
           ...notification,
           checkId: one.checkId,
           incidentId: result.incident?.id ?? null,
         })),
-      ),
+        ...(result.personal ?? []).map((notification) => ({
+          ...notification,
+          checkId: one.checkId,
+          incidentId: result.incident?.id ?? '',
+        })),
+      ]),
     )
+    const lastResort = decided.filter(({ result }) => result.isLastResort).map(({ one }) => one.facts.check)
+    if (lastResort.length > 0) messages.push(...(await mailManagers(tx, deps, lastResort)))
     await insertDecisions(
       tx,
       decided.flatMap(({ one, result: { decision, incident } }) =>
@@ -139,7 +148,7 @@ function openTogether(outcomes: readonly Outcome[]): Outcome[] {
 }
 
 /** Extends a grouping delay that has ended, because the next run must see all outages of a flood. */
-function extendGroupDelay(facts: Facts, now: Micros): Facts {
+function extendGroupDelay<T extends Facts>(facts: T, now: Micros): T {
   const at = facts.groupDelayEndsAt
   const isExtended = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
   return isExtended ? { ...facts, groupDelayEndsAt: now + 1 } : facts

@@ -3,13 +3,14 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { ActedIncident } from './decide-act.ts'
+import { NO_SEQUENCES } from './sequences.ts'
 
 export interface Act {
   kind: 'ack' | 'unack' | 'snooze' | 'take' | 'assign' | 'escalate' | 'merge' | 'unmerge' | 'note' | 'report'
   by: string
   via: string
   text: string
-  /** end of a snooze */
+  /** end of a snooze, or of the wait for a person who is notified of an assignment */
   until?: Micros | null
 }
 
@@ -39,12 +40,14 @@ export async function insertAct(
 export async function saveActed(
   tx: Knex,
   id: string,
-  { state, ack, assignee, isEscalating }: ActedIncident,
+  { state, ack, assignee, isEscalating, reassigned = null }: ActedIncident,
 ): Promise<void> {
   await execute(
     tx,
     `UPDATE incidents SET state = ?, ack_at = ${timestampOf('?::bigint')}, ack_by = ?, ack_via = ?,
        ack_until = ${timestampOf('?::bigint')}, is_snoozed = ?, assignee = ?, is_escalating = ?,
+       sequences = CASE WHEN ?::text IS NULL THEN sequences
+         ELSE coalesce(sequences, ?::jsonb || jsonb_build_object('started', notified)) || jsonb_build_object('reassigned', ?::text) END,
        next_at = CASE WHEN resolved_at IS NULL THEN now() END WHERE id = ?::uuid`,
     [
       state,
@@ -55,6 +58,9 @@ export async function saveActed(
       ack?.isSnooze ?? false,
       assignee,
       isEscalating,
+      reassigned,
+      JSON.stringify(NO_SEQUENCES),
+      reassigned,
       id,
     ],
   )

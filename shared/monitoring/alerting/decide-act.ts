@@ -4,6 +4,8 @@ import type { Incident } from './incident.ts'
 /** The part of an incident that people change. The alerter evaluates it afterwards. */
 export interface ActedIncident extends Pick<Incident, 'state' | 'alertAt' | 'ack' | 'isEscalating'> {
   assignee: string | null
+  /** address of the assignee, if the next evaluation must notify that person */
+  reassigned?: string | null
 }
 
 export type IncidentAct =
@@ -12,7 +14,8 @@ export type IncidentAct =
   | { kind: 'take'; person: string; via: string }
   | { kind: 'unack' }
   | { kind: 'escalate' }
-  | { kind: 'assign'; to: string | null }
+  /** with `notify` the person gets notifications, and an acknowledgement ends */
+  | { kind: 'assign'; to: string | null; notify: boolean }
 
 interface ActFacts {
   now: Micros
@@ -47,8 +50,11 @@ export function decideAct(incident: ActedIncident, act: IncidentAct, facts: ActF
       if (incident.isEscalating) return { changed: null }
       if (!facts.hasFurtherStep) return { conflict: 'no further step' }
       return { changed: { ...unacknowledged(incident), isEscalating: true } }
-    case 'assign':
-      return { changed: { ...incident, assignee: act.to } }
+    case 'assign': {
+      const { to, notify } = act
+      if (to === null || !notify || state === 'resolved') return { changed: { ...incident, assignee: to } }
+      return { changed: { ...unacknowledged(incident), isEscalating: false, assignee: to, reassigned: to } }
+    }
   }
 }
 

@@ -1,20 +1,17 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { countFailures, type FailureCount } from './failures.ts'
 import { notifyFlapping, startsToFlap } from './flapping.ts'
-import {
-  type Decided,
-  type Decision,
-  type Facts,
-  type Incident,
-  type PendingReason,
-  SUPPRESSIONS,
-  type Suppression,
-} from './incident.ts'
+import type { Decided, Decision, Facts, Incident, Suppression } from './incident.ts'
+import { endSequences, notifyAck, recoverPeople } from './personal.ts'
 import { broughtForward, furtherStep, notifiedUpTo, withSkip } from './plan.ts'
-import { isAtLeast, type Plan, stepOffsets } from './policy.ts'
+import { isAtLeast, type Plan, stepOffsets, usesPeople } from './policy.ts'
+import { type PendingReason, SUPPRESSIONS } from './reasons.ts'
+import { endWait, passedOf } from './reassign.ts'
 import { notifyDirectly, recover, remindDirectly } from './recovery.ts'
+import { sendWithPeople } from './send-people.ts'
 import { sendStep } from './send-step.ts'
-import { beginOf, settlesAt, standstill, suppressionAt, suppressionsOf } from './suppressions.ts'
+import { NO_SEQUENCES } from './sequences.ts'
+import { beginOf, settlesAt, stoppedTime, suppressionAt, suppressionsOf } from './suppressions.ts'
 
 /** A suppressed incident is evaluated at least this often, because the end of a suppression may change. */
 const MAX_SUPPRESSION: Micros = microsOfSeconds(600)
@@ -31,11 +28,15 @@ export function decide(incident: Incident | null, facts: Facts, now: Micros): De
   const draft = incident ? { ...incident, notified: [...incident.notified] } : opened(facts, now)
   if (facts.check.projectId !== draft.projectId) return ended(draft, facts, now)
   const isDirect = !facts.policy && draft.isDirect
-  if (wasPaused(draft, facts) && !(isDirect && flip)) return recover(draft, facts, now, 'paused')
+  if (wasPaused(draft, facts) && !(isDirect && flip)) return recovered(draft, facts, now, 'paused')
   if (incident && flip) applyFlip(draft, flip)
   if (isDirect) return decideDirectly(draft, facts, now)
   const decided = decideByPolicy(draft, facts, now)
   return flip && !decided.decision ? { ...decided, decision: without('JOINED', draft.nextAt) } : decided
+}
+
+function recovered(draft: Incident, facts: Facts, now: Micros, resolution: 'recovered' | 'paused'): Decided {
+  return recover(draft, facts, { now, resolution, people: recoverPeople(draft, facts) })
 }
 
 function without(reason: 'JOINED' | 'MOVED', until: Micros | null): Decision {
@@ -71,6 +72,8 @@ function opened({ newId, check, flip, policy, severity, previous }: Facts, now: 
     isEscalating: false,
     leadId: null,
     firstStep: null,
+    sequences: null,
+    exhaustedAt: null,
     evaluatedAt: null,
     nextAt: null,
     ack: null,
@@ -114,18 +117,22 @@ function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
 function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const { policy } = facts
   const suppressions = suppressionsOf(draft, facts, now)
-  if (draft.alertAt !== null) draft.alertAt += standstill(draft, suppressions, now)
+  const stopped = stoppedTime(draft, suppressions, now)
+  if (draft.alertAt !== null) draft.alertAt += stopped
+  if (draft.exhaustedAt !== null) draft.exhaustedAt += stopped
+  const snoozedBy = draft.ack?.by ?? null
   const ackEnd = expireAck(draft, now)
   if (policy) adoptPlan(draft, policy, now)
   draft.severity = facts.severity
   if (policy && ackEnd === 'SNOOZE_ENDED') remind(draft, policy.plan)
+  if (policy && draft.sequences?.reassigned != null) beginPlan(draft, now)
   const escalated = policy && draft.isEscalating ? escalate(draft, policy.plan, now) : null
   draft.isEscalating = false
 
   const count = countOf(draft, facts, now)
   draft.failures = Math.max(draft.failures, count.have)
   if (startsToFlap(draft, facts)) return notifyFlapping(draft, facts, now)
-  if (draft.upAt !== null && hasRecovered(draft, facts, count, now)) return recover(draft, facts, now, 'recovered')
+  if (draft.upAt !== null && hasRecovered(draft, facts, count, now)) return recovered(draft, facts, now, 'recovered')
   const settledAt = settlesAt(draft, facts)
   if (settledAt !== null && settledAt <= now) draft.flapping = false
   if (!policy) return idle(draft, now)
@@ -134,7 +141,12 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const active = suppressionAt(suppressionsOf(draft, facts, now), now)
   if (active) return suppressedBy(active, draft, facts, now)
   if (unmet) return suppressed(draft, facts, unmet, now)
-  return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, ackEnd, escalated })
+  const before = { suppressedBefore: draft.suppression, ackEnd, escalated, snoozedBy }
+  if (draft.sequences || usesPeople(policy.plan)) return sendWithPeople(draft, facts, now, before)
+  const decided = sendStep(draft, facts, now, before)
+  const isSent = draft.nextAt === null && draft.firstStep !== null
+  draft.exhaustedAt = isSent ? (draft.exhaustedAt ?? now) : null
+  return decided
 }
 
 function expireAck(draft: Incident, now: Micros): 'ACK_EXPIRED' | 'SNOOZE_ENDED' | null {
@@ -151,18 +163,27 @@ function remind(draft: Incident, plan: Plan): void {
     const step = plan.steps[index]
     return entries > 0 && step !== undefined && isAtLeast(draft.severity, step.severity)
   })
-  draft.notified = draft.notified.map((entries, index) => (index === last ? entries - 1 : entries))
+  const isDueAgain = (entries: number, index: number) => (index === last ? entries - 1 : entries)
+  draft.notified = draft.notified.map(isDueAgain)
+  const { sequences } = draft
+  if (sequences) draft.sequences = { ...sequences, started: sequences.started.map(isDueAgain) }
 }
 
 /** Brings the next step forward to now. Begins a plan whose conditions are not met. Returns the step. */
 function escalate(draft: Incident, plan: Plan, now: Micros): number | null {
   const next = furtherStep(plan, draft)
   if (next === null) return null
-  draft.alertAt ??= now
-  if (draft.state === 'waiting') draft.state = 'alerting'
-  const missing = (stepOffsets(plan)[next] ?? 0) - (now - draft.alertAt) - broughtForward(next, draft)
+  endWait(draft, now)
+  const missing = (stepOffsets(plan)[next] ?? 0) - (now - beginPlan(draft, now)) - broughtForward(next, draft)
   if (missing > 0) draft.skips = withSkip(draft.skips, next, missing)
   return next
+}
+
+/** A person acts on the incident, whether or not the conditions are met. Returns the begin of the plan. */
+function beginPlan(draft: Incident, now: Micros): Micros {
+  if (draft.state === 'waiting') draft.state = 'alerting'
+  draft.alertAt ??= now
+  return draft.alertAt
 }
 
 /** Applies a changed policy from now on: steps that are already due count as sent. */
@@ -171,7 +192,11 @@ function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: M
   draft.policyId = policy.id
   draft.planVersion = policy.version
   draft.isDirect = false
-  if (draft.alertAt !== null) draft.notified = notifiedUpTo(policy.plan, { ...draft, passed: now - draft.alertAt })
+  if (draft.alertAt === null) return
+  draft.notified = notifiedUpTo(policy.plan, { ...draft, passed: passedOf(draft, now) })
+  const { sequences } = draft
+  if (sequences || usesPeople(policy.plan))
+    draft.sequences = { ...(sequences ?? NO_SEQUENCES), started: draft.notified }
 }
 
 function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
@@ -215,7 +240,13 @@ function suppressedBy(active: Suppression, draft: Incident, facts: Facts, now: M
     until: active.reason === 'RECOVERING' ? null : active.until,
     channels: [],
   }
-  return suppressed(draft, facts, { ...decision, until: recheckAt(draft, facts, active, now) }, now, decision)
+  const until = recheckAt(draft, facts, active, now)
+  if (active.reason !== 'ACKNOWLEDGED' && active.reason !== 'MERGED')
+    return suppressed(draft, facts, { ...decision, until }, now, decision)
+  const notified = notifyAck(active.reason === 'MERGED' ? { ...draft, ack: null } : draft, facts)
+  endWait(draft, now)
+  draft.sequences = endSequences(draft)
+  return { ...suppressed(draft, facts, { ...decision, until }, now, decision), ...notified }
 }
 
 /** An acknowledged incident may recover or settle before the suppression ends. */

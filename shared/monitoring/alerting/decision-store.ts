@@ -15,11 +15,11 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
   if (decisions.length === 0) return
   await execute(
     tx,
-    `INSERT INTO alert_decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels)
+    `INSERT INTO alert_decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels, people)
      SELECT "checkId", "flipId", "incidentId", ${timestampOf('at')}, outcome, reason, detail, ${timestampOf('until')},
-            channels
+            channels, coalesce(people, '[]')
      FROM json_to_recordset(?::json) AS t("checkId" bigint, "flipId" bigint, "incidentId" uuid, at bigint,
-       outcome text, reason text, detail jsonb, until bigint, channels jsonb)`,
+       outcome text, reason text, detail jsonb, until bigint, channels jsonb, people jsonb)`,
     [JSON.stringify(decisions)],
   )
 }

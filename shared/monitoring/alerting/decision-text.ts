@@ -1,4 +1,4 @@
-import type { Decision } from './incident.ts'
+import type { Decision, PersonDecision } from './incident.ts'
 
 type Detail = Decision['detail']
 
@@ -16,7 +16,7 @@ export interface IntegrationOutcome {
 
 /** Shows a notification that another one replaced before its first attempt as superseded. */
 export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { outcome: string; reason: string } {
-  const isSuperseded = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
+  const isSuperseded = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Superseded'
   return isSuperseded && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
 }
 
@@ -33,6 +33,11 @@ export function integrationText(
   if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail })}`
   const why = decisionText({ outcome: '', reason, detail })
   return `${name}: Not notified (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
+}
+
+/** `anna@example.org: Notified: the conditions of the policy were met.` */
+export function personText({ person, schedule, outcome, reason }: PersonDecision): string {
+  return `${person ?? schedule ?? 'A deleted schedule'}: ${decisionText({ outcome, reason, detail: {} })}`
 }
 
 const OPENINGS: Readonly<Record<string, string>> = {
@@ -64,6 +69,16 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   SNOOZE_ENDED: 'its snooze has ended.',
   ESCALATED: ({ step }) => `${step === undefined ? 'the next step' : `step ${Number(step) + 1}`} was requested.`,
   FIRST_STEP_FAILED: 'no notification of the first step was delivered.',
+  SHIFT_CHANGED: 'another person came on call.',
+  REASSIGNED: 'the incident was assigned to the person.',
+  FALLBACK: 'the fallback of the policy was due.',
+  LAST_RESORT: 'no step reached a person, so owners and managers got a mail.',
+  QUIET_HOURS: 'the person has quiet hours.',
+  UNREACHABLE: 'the person has no contact method that works, or left.',
+  ALREADY_NOTIFIED: 'another step is notifying the person.',
+  SHIFT_ENDED: 'the shift of the person has ended.',
+  METHOD_GONE: 'the contact method was deleted.',
+  METHOD_DISABLED: 'the contact method is not usable.',
   GAP: 'its ping was due while we could not receive pings.',
   REFUSED_PING: 'one of its pings was refused because of an error on our side.',
   UNKNOWN_NOTICE: 'its status is unknown, because its ping was due while we could not receive pings.',
@@ -93,5 +108,9 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   RECOVERED_FIRST: 'it came up before a notification was due.',
   JOINED: 'it belongs to the open incident, and no step is due.',
   MOVED: 'the check was moved to another project, which ended the incident.',
+  ...Object.fromEntries([
+    ['NOBODY_REACHED', 'the step before reached no person.'],
+    ['NOBODY_ON_CALL', 'no person was on call.'],
+  ]),
   NO_INTEGRATIONS: 'it has no integration for this change.',
 }

@@ -59,7 +59,7 @@ export interface AlertedIntegration {
 const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>()(`
   id, uuid, project_id, kind, sealed_config, disabled_at IS NOT NULL AS isDisabled`)
 
-/** Sorted by speed, so that a slow one does not delay the others. */
+/** Returns the fastest integrations first, so that a slow one does not delay the others. */
 export async function alertedIntegrations(
   tx: Knex,
   ids: readonly number[],
@@ -86,15 +86,20 @@ export async function assignmentsOf(
   )
 }
 
-const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
-  id, incident_id, integration_id, what, check_status AS status, (detail->>'step')::integer AS step, state,
-  attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, entry, error = 'Overtaken' AS isReplaced`)
+/** A notification of an integration or of a person. */
+export interface AlertRow extends Omit<AlertNotification, 'integrationId'> {
+  incidentId: string
+  integrationId: number | null
+  userId: number | null
+  methodId: string | null
+}
+
+const NOTIFICATIONS_COLUMNS = columns<AlertRow>()(`
+  id, incident_id, integration_id, user_id, method_id, what, check_status AS status, (detail->>'step')::integer AS step, state,
+  attempts - (state = 'suppressed' AND error <> 'Superseded')::integer AS attempts, entry, error = 'Superseded' AS isReplaced`)
 
 /** Oldest first. A notification that a limit suppressed counts as not attempted. */
-export async function lockNotifications(
-  tx: Knex,
-  incidentIds: readonly string[],
-): Promise<(AlertNotification & { incidentId: string })[]> {
+export async function lockNotifications(tx: Knex, incidentIds: readonly string[]): Promise<AlertRow[]> {
   if (incidentIds.length === 0) return []
   return await query(
     tx,
@@ -107,10 +112,10 @@ export async function lockNotifications(
 const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>()(`
   coalesce(n.id, m.bundle_id) AS id, m.incident_id, m.integration_id, 'digest' AS what, b.direction AS status,
   i.first_step AS step, coalesce(n.state, 'pending') AS state,
-  CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END AS attempts,
-  0 AS entry, coalesce(n.error = 'Overtaken', false) AS isReplaced`)
+  CASE WHEN n.state = 'suppressed' AND n.error <> 'Superseded' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END AS attempts,
+  0 AS entry, coalesce(n.error = 'Superseded', false) AS isReplaced`)
 
-/** A recovery is sent like its outage. A sent digest counts as attempted, unless a limit suppressed it. */
+/** Returns digests as notifications. A sent digest counts as attempted, unless a limit suppressed it. */
 export async function digestsOf(
   tx: Knex,
   incidentIds: readonly string[],

@@ -63,6 +63,11 @@ export function readNumber(value: JsonValue | undefined, path: string, range: Ra
   return value
 }
 
+export function readBoolean(value: JsonValue, path: string): boolean {
+  if (typeof value !== 'boolean') throw invalid(path, 'must be true or false')
+  return value
+}
+
 export function readChoice<const T extends string>(
   value: JsonValue | undefined,
   path: string,

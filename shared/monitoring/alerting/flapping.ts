@@ -7,11 +7,12 @@ import type {
   Incident,
   IntegrationDecision,
   NewNotification,
-  SkippedReason,
   Suppression,
 } from './incident.ts'
+import { notifyFlappingPeople } from './personal.ts'
 import { endOfRecurring, integrationsOf } from './plan.ts'
 import { isAtLeast, type Step } from './policy.ts'
+import type { SkippedReason } from './reasons.ts'
 import { isUnsent, refusalOf } from './recovery.ts'
 import { settlesAt, suppressionAt } from './suppressions.ts'
 
@@ -50,13 +51,15 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
       detail: null,
     })
   }
-  const isNotified = notifications.length > 0
+  const isSilent = suppression !== null || draft.state === 'acknowledged'
+  const personal = isSilent ? [] : notifyFlappingPeople(draft, facts, now)
+  const isNotified = notifications.length + personal.length > 0
   if (isNotified) {
     draft.alertAt ??= now
     if (draft.state === 'waiting') draft.state = 'alerting'
     draft.firstStep ??= 0
     // The flapping notification replaces the first step; if it was not sent, the plan still begins with that step.
-    if (draft.notified.length === 0) draft.notified = [1]
+    if (draft.notified.length === 0 && notifications.length > 0) draft.notified = [1]
   }
   const withdrawn = facts.notifications
     .filter(({ status }) => status === 'down')
@@ -69,7 +72,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
     until: draft.nextAt,
     channels: integrations,
   }
-  return { incident: draft, notifications, withdrawn, decision }
+  return { incident: draft, notifications, withdrawn, decision, personal }
 }
 
 /** COVERAGE_GAP never delays the first notification. */

@@ -98,7 +98,8 @@ const PERSON = `(lower(i.assignee) = lower(?) OR lower(i.ack_by) = lower(?) OR E
   SELECT FROM incident_events e WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze') AND lower(e.actor_name) = lower(?)))`
 
 const LAST_NOTIFICATION_COLUMNS = columns<LastNotification>()(`
-  last.incident_id, last.at, coalesce(nullif(g.name, ''), g.kind) AS name, last.state, last.error`)
+  last.incident_id, last.at, coalesce(nullif(g.name, ''), g.kind, nullif(u.name, ''), u.email) AS name, last.state,
+  last.error`)
 
 /** Includes digests that named the incident. */
 export async function lastNotifications(
@@ -109,15 +110,15 @@ export async function lastNotifications(
   const rows = await query(
     db,
     typed`SELECT ${LAST_NOTIFICATION_COLUMNS} FROM (
-       SELECT DISTINCT ON (t.incident_id) t.incident_id, ${microsOf('t.created_at')} AS at, t.state, t.error, t.integration_id
+       SELECT DISTINCT ON (t.incident_id) t.incident_id, ${microsOf('t.created_at')} AS at, t.state, t.error, t.integration_id, t.user_id
        FROM (
-         SELECT incident_id, created_at, state, error, integration_id FROM notifications WHERE incident_id = ANY(?::uuid[])
+         SELECT incident_id, created_at, state, error, integration_id, user_id FROM notifications WHERE incident_id = ANY(?::uuid[])
          UNION ALL
-         SELECT m.incident_id, n.created_at, n.state, n.error, n.integration_id
+         SELECT m.incident_id, n.created_at, n.state, n.error, n.integration_id, n.user_id
          FROM notification_bundle_members m JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
          WHERE m.incident_id = ANY(?::uuid[]) AND m.included) t
        ORDER BY t.incident_id, t.created_at DESC) last
-     JOIN integrations g ON g.id = last.integration_id`,
+     LEFT JOIN integrations g ON g.id = last.integration_id LEFT JOIN users u ON u.id = last.user_id`,
     [incidentIds, incidentIds],
   )
   return new Map(rows.map((row) => [row.incidentId, row]))

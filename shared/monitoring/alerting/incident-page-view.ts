@@ -1,13 +1,17 @@
 import type { Micros } from '../../time.ts'
-import type { Decision, IncidentState, PendingReason, Resolution } from './incident.ts'
+import type { Decision, IncidentState, PersonDecision, Resolution } from './incident.ts'
 import type { Severity } from './policy.ts'
+import type { PendingReason } from './reasons.ts'
 
 export interface ShownIncident {
   id: string
   n: number
+  projectId: number
   checkId: number
   checkUuid: string
   name: string
+  /** of the check, separated by spaces */
+  tags: string
   state: IncidentState
   severity: Severity
   downAt: Micros
@@ -23,12 +27,18 @@ export interface ShownIncident {
   skips: readonly Micros[]
   isEscalating: boolean
   firstStep: number | null
+  /** when the last entry of its plan was sent; null while others may follow */
+  exhaustedAt: Micros | null
+  /** nothing is left to send, not even a fallback */
+  isExhausted: boolean
   policyUuid: string | null
   isDirect: boolean
   assignee: string | null
   ackAt: Micros | null
   ackBy: string | null
   ackVia: string | null
+  /** of the account; null unless the acknowledger is a member with a name */
+  ackName: string | null
   ackUntil: Micros | null
   isSnoozed: boolean
   /** incident that it is or was merged into */
@@ -42,7 +52,7 @@ export interface ShownIncident {
   previous: string | null
   /** from the flip to the first acknowledgement; null without one */
   ackSeconds: number | null
-  /** last acknowledger, also after the end; null without one */
+  /** last acknowledger, also after the acknowledgement expired; null without one, and after an undo */
   ackedBy: string | null
 }
 
@@ -59,6 +69,7 @@ export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'de
   flipAt: Micros | null
   flipTo: 'up' | 'down' | null
   incidentId: string | null
+  people: readonly PersonDecision[]
   channels: {
     id: string
     outcome: string

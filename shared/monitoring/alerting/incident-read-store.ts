@@ -2,19 +2,24 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { personName } from '../contacts/person-store.ts'
 import type { ExplainedDecision, ShownDecision, ShownIncident } from './incident-page-view.ts'
+import { IS_EXHAUSTED } from './incident-store.ts'
 
 const COLUMNS = columns<ShownIncident>()(`
-  i.id, i.n, i.check_id, c.uuid AS checkUuid, c.name, i.state, i.severity, ${microsOf('i.down_at')} AS downAt,
+  i.id, i.n, i.project_id, i.check_id, c.uuid AS checkUuid, c.name, c.tags, i.state, i.severity,
+  ${microsOf('i.down_at')} AS downAt,
   ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures,
-  i.flapping, i.suppression, i.notified, i.skips, i.is_escalating, i.first_step, p.uuid AS policyUuid, i.is_direct,
-  i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via, ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.lead_id,
+  i.flapping, i.suppression, i.notified, i.skips, i.is_escalating, i.first_step,
+  ${microsOf('i.exhausted_at')} AS exhaustedAt, ${IS_EXHAUSTED} AS isExhausted, p.uuid AS policyUuid, i.is_direct,
+  i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via,
+  ${personName('i.ack_by', 'i.project_id')} AS ackName, ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.lead_id,
   (SELECT count(*) FROM incidents m WHERE m.lead_id = i.id) AS members,
   (p.plan->>'ack_timeout')::integer AS ackTimeout, ${microsOf('i.next_at')} AS nextAt, i.report, i.previous,
   (SELECT greatest(0, extract(epoch FROM min(e.at) - i.down_at))::integer FROM incident_events e
    WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze')) AS ackSeconds,
-  (SELECT e.actor_name FROM incident_events e WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze')
-   ORDER BY e.id DESC LIMIT 1) AS ackedBy`)
+  (SELECT CASE WHEN e.kind <> 'unack' THEN e.actor_name END FROM incident_events e
+   WHERE e.incident_id = i.id AND e.kind IN ('ack', 'take', 'snooze', 'unack') ORDER BY e.id DESC LIMIT 1) AS ackedBy`)
 
 /** `i` is the incident, `c` its check, `p` its policy. */
 export const INCIDENTS = typed`
@@ -46,6 +51,7 @@ const SHOWN_DECISION_COLUMNS = columns<ShownDecision>({
   reason: 'd.reason',
   detail: 'd.detail',
   until: microsOf('d.until'),
+  people: 'd.people',
   channels: `(SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
                SELECT jsonb_build_object('state', n.state, 'error', n.error, 'attempts', n.attempts)
                FROM notifications n JOIN integrations c ON c.id = n.integration_id

@@ -9,7 +9,7 @@ const COLUMNS = columns<IncidentRow>()(`
   i.id, i.check_id, i.project_id, i.state, i.policy_id, i.plan_version, i.is_direct, i.severity,
   ${microsOf('i.down_at')} AS downAt, ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.up_at')} AS upAt,
   ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified,
-  i.skips, i.is_escalating, i.first_step, ${microsOf('i.evaluated_at')} AS evaluatedAt,
+  i.skips, i.is_escalating, i.first_step, i.sequences, ${microsOf('i.exhausted_at')} AS exhaustedAt, ${microsOf('i.evaluated_at')} AS evaluatedAt,
   ${microsOf('i.next_at')} AS nextAt, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via,
   ${microsOf('i.ack_until')} AS ackUntil, i.is_snoozed, i.lead_id, i.previous`)
 
@@ -77,15 +77,15 @@ const NEXT_AT = `CASE WHEN state = 'waiting' AND suppression = 'FAILURES' AND NO
 const SAVE = `
   INSERT INTO incidents AS i (id, project_id, check_id, state, policy_id, plan_version, is_direct, severity, down_at,
     alert_at, up_at, resolved_at, resolution, flips, failures, flapping, suppression, notified, skips, is_escalating, first_step,
-    evaluated_at, next_at, ack_at, ack_by, ack_via, ack_until, is_snoozed, previous)
+    sequences, exhausted_at, evaluated_at, next_at, ack_at, ack_by, ack_via, ack_until, is_snoozed, previous)
   SELECT id, "projectId", "checkId", state, "policyId", "planVersion", "isDirect", severity, ${timestampOf('"downAt"')},
     ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
-    flapping, suppression, notified, skips, "isEscalating", "firstStep", ${timestampOf('"evaluatedAt"')}, ${NEXT_AT},
+    flapping, suppression, notified, skips, "isEscalating", "firstStep", sequences, ${timestampOf('"exhaustedAt"')}, ${timestampOf('"evaluatedAt"')}, ${NEXT_AT},
     ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, "isSnoozed", previous
   FROM json_to_recordset(?::json) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
     "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,
     "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, suppression text, notified jsonb,
-    skips jsonb, "isEscalating" boolean, "firstStep" integer, "evaluatedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
+    skips jsonb, "isEscalating" boolean, "firstStep" integer, sequences jsonb, "exhaustedAt" bigint, "evaluatedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
     "ackVia" text, "ackUntil" bigint, "isSnoozed" boolean, previous uuid)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, policy_id = excluded.policy_id,
     plan_version = excluded.plan_version, is_direct = excluded.is_direct, severity = excluded.severity,
@@ -93,7 +93,7 @@ const SAVE = `
     resolution = excluded.resolution, flips = excluded.flips, failures = excluded.failures,
     flapping = excluded.flapping, suppression = excluded.suppression, notified = excluded.notified, skips = excluded.skips,
     is_escalating = excluded.is_escalating,
-    first_step = excluded.first_step, evaluated_at = excluded.evaluated_at, next_at = excluded.next_at,
+    first_step = excluded.first_step, sequences = excluded.sequences, exhausted_at = excluded.exhausted_at, evaluated_at = excluded.evaluated_at, next_at = excluded.next_at,
     ack_at = excluded.ack_at, ack_by = excluded.ack_by, ack_via = excluded.ack_via, ack_until = excluded.ack_until,
     is_snoozed = excluded.is_snoozed`
 
@@ -131,6 +131,19 @@ export async function pruneIncidents(db: Knex, days: number, limit: number): Pro
      DELETE FROM incidents WHERE id IN (SELECT id FROM old)`,
     [days, limit],
   )
+}
+
+/** Condition for incidents `i` with the policy `p` that have nothing left to send. */
+export const IS_EXHAUSTED = `(i.resolved_at IS NULL AND i.state = 'alerting' AND i.exhausted_at IS NOT NULL
+  AND (jsonb_typeof(p.plan->'fallback') IS DISTINCT FROM 'object' OR coalesce((i.sequences->>'isFallbackUsed')::boolean, false)))`
+
+/** Counts open incidents that have nothing left to send. */
+export async function countExhaustedIncidents(db: Knex): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM incidents i LEFT JOIN alert_policies p ON p.id = i.policy_id WHERE ${IS_EXHAUSTED}`,
+  )
+  return row?.count ?? 0
 }
 
 const OPEN_INCIDENTS_COLUMNS = columns<{ state: string; count: number }>({ state: 't.state', count: 'count(i.id)' })

@@ -1,4 +1,5 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
+import { personLabel } from '../contacts/person-label.ts'
 import { escapeMarkdown, formatDuration } from '../notifications/text-parts.ts'
 import type { ShownIncident } from './incident-page-view.ts'
 import type { TimelineEntry } from './timeline.ts'
@@ -42,6 +43,16 @@ export function withTimeline(report: string, lines: string): string {
   return `${report.slice(0, at)}${lines}\n${report.slice(at)}`
 }
 
+/** Returns the last acknowledger with the kind of contact method that was used; '' without one. */
+export function acknowledgerOf({
+  ackBy,
+  ackVia,
+  ackName,
+  ackedBy,
+}: Pick<ShownIncident, 'ackBy' | 'ackVia' | 'ackName' | 'ackedBy'>): string {
+  return personLabel(ackBy ?? ackedBy ?? '', ackVia, ackName)
+}
+
 interface Exported {
   incident: ShownIncident
   entries: readonly TimelineEntry[]
@@ -52,14 +63,14 @@ interface Exported {
 
 /** The whole incident for another tool. Names and entries contain no formatting; the report is as it was written. */
 export function incidentMarkdown({ incident, entries, url, now }: Exported): string {
-  const { name, checkUuid, state, severity, downAt, resolvedAt, assignee, ackBy, report } = incident
+  const { name, checkUuid, state, severity, downAt, resolvedAt, assignee, report } = incident
   const facts = [
     ['State', state],
     ['Severity', severity],
     ['Down since', utcText(downAt)],
     ['Resolved', resolvedAt === null ? '' : utcText(resolvedAt)],
     ['Duration', formatDuration(Math.max(0, (resolvedAt ?? now) - downAt))],
-    ['Acknowledged by', ackBy ?? ''],
+    ['Acknowledged by', acknowledgerOf(incident)],
     ['Assigned to', assignee ?? ''],
     ['Page', url],
   ] as const

@@ -1,6 +1,6 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/slug.ts'
-import { decisionText, integrationText, outcomeOf } from './decision-text.ts'
+import { decisionText, integrationText, outcomeOf, personText } from './decision-text.ts'
 import { durationOf } from './incident-list.ts'
 import type { ShownDecision, ShownIncident } from './incident-page-view.ts'
 
@@ -56,6 +56,7 @@ function common(incident: ShownIncident, now: Micros) {
     failures: incident.failures,
     flapping: incident.flapping,
     suppression: incident.suppression,
+    exhausted: incident.isExhausted,
   }
 }
 
@@ -70,6 +71,7 @@ export function decisionView(decision: ShownDecision, names: ReadonlyMap<string,
     detail: decision.detail,
     until: instant(decision.until),
     text: decisionText(decision),
+    people: decision.people.map((one) => ({ ...one, text: personText(one) })),
     channels: decision.channels.map((integration) => ({
       id: integration.id,
       ...outcomeOf(integration),

@@ -1,60 +1,14 @@
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
+import type { ContactKind } from '../contacts/contact-kinds.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 import type { FailingCheck, RunResult } from './failures.ts'
-import type { Plan, Severity } from './policy.ts'
+import type { Plan, RecurringTime, Severity, StepTarget } from './policy.ts'
+import type { NotifiedReason, PendingReason, SkippedReason, SuppressionReason, UnnotifiedReason } from './reasons.ts'
 
 export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
 /** `ended`: the check was moved to another project, and nothing is sent. */
 export type Resolution = 'recovered' | 'paused' | 'ended'
-
-/** Reasons that suppress a whole incident, in the order of evaluation (docs/spec/alerting.md#policies). */
-export const SUPPRESSIONS = [
-  'ACKNOWLEDGED',
-  'MERGED',
-  'RECOVERING',
-  'SETTLING',
-  'COVERAGE_GAP',
-  'MAINTENANCE',
-  'PARENT_DOWN',
-  'PARENT_LATE',
-] as const
-type SuppressionReason = (typeof SUPPRESSIONS)[number]
-export type PendingReason = 'FAILURES' | 'DOWN_FOR' | 'GROUPING' | 'OUTSIDE_HOURS' | SuppressionReason
-export type NotifiedReason =
-  | 'DIRECT'
-  | 'FIRST'
-  | 'STEP'
-  | 'REPEAT'
-  | 'RECOVERY'
-  | 'FLAPPING'
-  | 'IN_DIGEST'
-  | 'WINDOW_ENDED'
-  | 'PARENT_UP'
-  | 'PARENT_CYCLE'
-  | 'ACK_EXPIRED'
-  | 'SNOOZE_ENDED'
-  | 'ESCALATED'
-  | 'FIRST_STEP_FAILED'
-  | 'UNKNOWN_NOTICE'
-export type SkippedReason =
-  | 'BELOW_SEVERITY'
-  | 'OUTSIDE_HOURS'
-  | 'INTEGRATION_GONE'
-  | 'INTEGRATION_DISABLED'
-  | 'INTEGRATION_IGNORES'
-  | 'MONTHLY_RESERVE'
-  | 'SUPERSEDED'
-  | 'NOT_NOTIFIED_BEFORE'
-type UnnotifiedReason =
-  | 'FIRST_SUCCESS'
-  | 'WAS_PAUSED'
-  | 'PAUSED'
-  | 'RESUMED'
-  | 'RECOVERED_FIRST'
-  | 'NO_INTEGRATIONS'
-  | 'JOINED'
-  | 'MOVED'
 
 /** One outage of one check, from its first flip to down until its lasting recovery. */
 export interface Incident {
@@ -85,6 +39,10 @@ export interface Incident {
   /** a person requested the next step, and it is not sent yet */
   isEscalating: boolean
   firstStep: number | null
+  /** null if no step of its policies had people */
+  sequences: SequenceState | null
+  /** when the last notification was sent, plus all suppressed time since; null while others may follow */
+  exhaustedAt: Micros | null
   evaluatedAt: Micros | null
   /** when it must be evaluated again; null if only an event can change it */
   nextAt: Micros | null
@@ -92,6 +50,42 @@ export interface Incident {
   /** incident that it is merged into; changed only by people and by the end of that incident */
   leadId: string | null
   previous: string | null
+}
+
+/** One notification of a person: seconds after the begin of the sequence, and a contact method. */
+interface SequenceEntry {
+  after: number
+  method: string
+}
+
+/** The notifications that one person gets about one incident. */
+export interface Sequence {
+  userId: number
+  /** through which the policy selected the person */
+  targets: readonly StepTarget[]
+  /** index of the step; the number of steps for the fallback */
+  step: number
+  repeat: number
+  reason: NotifiedReason
+  /** time on the plan's clock */
+  start: Micros
+  /** copied from the rules of the person at the start; sent ones are removed */
+  entries: readonly SequenceEntry[]
+  isEnded: boolean
+}
+
+export interface SequenceState {
+  /** like `notified` of the incident, which waits for a grouping delay */
+  started: readonly number[]
+  list: readonly Sequence[]
+  /** schedules of sent steps, with the person of the last evaluation */
+  shifts: readonly { schedule: string; step: number; person: string | null }[]
+  isFallbackUsed: boolean
+  isLastResort: boolean
+  /** address of a person whom the next evaluation without a suppression notifies */
+  reassigned?: string | null
+  /** the plan waits for an acknowledgement until this time on its clock */
+  resumesAt?: Micros | null
 }
 
 interface Acknowledgement {
@@ -121,6 +115,8 @@ export interface FactIntegration {
   ignores: { up: boolean; down: boolean }
   /** creates a record per outage in an outside system, which must be closed */
   keepsRecord: boolean
+  /** people read its messages */
+  isReader: boolean
   /** four fifths of its monthly limit are used */
   isOverReserve: boolean
 }
@@ -128,7 +124,7 @@ export interface FactIntegration {
 export interface AlertNotification {
   id: string
   integrationId: number
-  what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest'
+  what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'ack'
   status: 'up' | 'down'
   step: number | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
@@ -137,6 +133,31 @@ export interface AlertNotification {
   entry: number
   /** suppressed because a newer notification replaced it, not because the integration failed */
   isReplaced: boolean
+}
+
+export interface FactPerson {
+  userId: number
+  address: string
+  name: string
+  methods: readonly { id: string; kind: ContactKind; recoveries: boolean; isUsable: boolean }[]
+  /** entries in force, per list of rules */
+  critical: readonly SequenceEntry[]
+  other: readonly SequenceEntry[]
+  quiet: readonly RecurringTime[]
+}
+
+export interface PersonalRow extends Omit<AlertNotification, 'integrationId'> {
+  userId: number
+  /** null after its deletion */
+  methodId: string | null
+}
+
+/** Persons are members of the organisation with the right `respond`. */
+export interface PeopleFacts {
+  /** `person` is on call until `until`; null: no person, no near change */
+  schedules: readonly { id: string; name: string; person: string | null; until: Micros | null }[]
+  people: readonly FactPerson[]
+  notifications: readonly PersonalRow[]
 }
 
 export interface Facts {
@@ -154,6 +175,8 @@ export interface Facts {
   notifications: readonly AlertNotification[]
   /** maintenance, coverage gaps and parents, including suppressions that ended since the last evaluation */
   suppressions: readonly Suppression[]
+  /** null if neither the policy nor the incident involves people */
+  people: PeopleFacts | null
   /** true if a parent would suppress the check, but its parents form a cycle */
   isInCycle: boolean
   /** when the grouping delay of this policy ends; null if no incident waits */
@@ -164,7 +187,7 @@ export interface Facts {
 
 export interface NewNotification {
   integrationId: number
-  what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping'
+  what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'ack'
   status: 'up' | 'down'
   flipId: number | null
   /**
@@ -182,6 +205,27 @@ export interface NotificationDetail {
   dueAt: Micros
   /** of the maintenance window or parent that suppressed it until now */
   name?: string
+  /** name of the on-call schedule that selected the person */
+  schedule?: string
+  /** of an acknowledgement */
+  by?: string
+  via?: string
+}
+
+/** A notification to a contact method of a person; `entry` is unique per incident, method and `what`. */
+export interface PersonalNotification extends Omit<NewNotification, 'integrationId'> {
+  userId: number
+  methodId: string
+  /** seconds after the begin of the sequence; absent outside a sequence */
+  after?: number
+}
+
+export interface PersonDecision {
+  /** null if no person is on call */
+  person: string | null
+  schedule?: string
+  outcome: 'notified' | 'suppressed' | 'skipped'
+  reason: NotifiedReason | PendingReason | SkippedReason
 }
 
 export interface IntegrationDecision {
@@ -196,6 +240,7 @@ export interface Decision {
   detail: Readonly<Record<string, string | number>>
   until: Micros | null
   channels: readonly IntegrationDecision[]
+  people?: readonly PersonDecision[]
 }
 
 export interface Decided {
@@ -204,4 +249,7 @@ export interface Decided {
   notifications: NewNotification[]
   withdrawn: string[]
   decision: Decision | null
+  personal?: PersonalNotification[]
+  /** no person was reached: owners and managers get a mail */
+  isLastResort?: boolean
 }

@@ -31,17 +31,45 @@ export async function mergedSuppressions(tx: Knex, incidentIds: readonly string[
   )
 }
 
-/** The oldest open member of each resolved incident becomes the lead of the others. They are due at once. */
+const ID_OF_OPEN = columns<{ id: string }>()('id')
+
+/** Call it before the check is deleted or moved: afterwards the members of its incident would have no lead. */
+export async function promoteMembersOfCheck(tx: Knex, checkId: number): Promise<void> {
+  const open = await query(
+    tx,
+    typed`SELECT ${ID_OF_OPEN} FROM incidents WHERE check_id = ? AND resolved_at IS NULL FOR UPDATE`,
+    [checkId],
+  )
+  await promoteMembers(
+    tx,
+    open.map(({ id }) => id),
+  )
+}
+
+/**
+ * The oldest open member of each resolved incident becomes the lead of the others. They are due at once. The members are
+ * locked first, because another transaction may resolve one at the same time.
+ */
 export async function promoteMembers(tx: Knex, resolvedIds: readonly string[]): Promise<void> {
   if (resolvedIds.length === 0) return
   await execute(
     tx,
-    `WITH heir AS (
-       SELECT lead_id AS old, (array_agg(id ORDER BY n))[1] AS id FROM incidents
-       WHERE lead_id = ANY(?::uuid[]) AND resolved_at IS NULL GROUP BY lead_id)
+    `WITH open AS (
+       SELECT id, n, lead_id FROM incidents WHERE lead_id = ANY(?::uuid[]) AND resolved_at IS NULL ORDER BY n FOR UPDATE),
+     heir AS (SELECT lead_id AS old, (array_agg(id ORDER BY n))[1] AS id FROM open GROUP BY lead_id)
      UPDATE incidents i SET lead_id = CASE WHEN i.id = heir.id THEN NULL ELSE heir.id END, next_at = now()
      FROM heir WHERE i.lead_id = heir.old AND i.resolved_at IS NULL`,
     [resolvedIds],
+  )
+}
+
+/** Locks incidents and the members of the first in the order of the alerter, so that two writers cannot deadlock. */
+export async function lockForMerge(tx: Knex, projectId: number, [id, into]: readonly [string, string]): Promise<void> {
+  await execute(
+    tx,
+    `SELECT FROM incidents WHERE project_id = ? AND (id IN (?::uuid, ?::uuid) OR (lead_id = ?::uuid AND resolved_at IS NULL))
+     ORDER BY n FOR UPDATE`,
+    [projectId, id, into, id],
   )
 }
 

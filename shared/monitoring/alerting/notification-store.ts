@@ -13,21 +13,33 @@ export interface StoredNotification extends NewNotification {
   incidentId: string | null
 }
 
-/** Skips a notification that its integration already got. Publish the messages after the commit. */
+/** A notification of a person by one contact method. */
+export interface PersonalNotification extends Omit<StoredNotification, 'integrationId' | 'flipId' | 'what'> {
+  userId: number
+  methodId: string
+  what: StoredNotification['what'] | 'ack'
+  incidentId: string
+}
+
+/**
+ * Skips a notification that its integration or contact method already got. Publish the messages after the commit. The
+ * contact method may be deleted meanwhile; the notification then ends without an attempt.
+ */
 export async function insertNotifications(
   tx: Knex,
-  notifications: readonly StoredNotification[],
+  notifications: readonly (StoredNotification | PersonalNotification)[],
 ): Promise<OutboxRow[]> {
   if (notifications.length === 0) return []
   return await query(
     tx,
     typed`WITH made AS (
-       INSERT INTO notifications (id, integration_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
-         next_attempt_at, queued_until)
-       SELECT id, "integrationId", "checkId", "flipId", status, "incidentId", what, entry, detail, now(),
-              now() + ?::interval
-       FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, "checkId" bigint, "flipId" bigint,
-         status text, "incidentId" uuid, what text, entry integer, detail jsonb)
+       INSERT INTO notifications (id, integration_id, user_id, method_id, method_kind, check_id, flip_id, check_status,
+         incident_id, what, entry, detail, next_attempt_at, queued_until)
+       SELECT t.id, "integrationId", "userId", m.id, m.kind, "checkId", "flipId", status, "incidentId", what, entry, detail,
+              now(), now() + ?::interval
+       FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, "userId" bigint, "methodId" uuid,
+         "checkId" bigint, "flipId" bigint, status text, "incidentId" uuid, what text, entry integer, detail jsonb)
+       LEFT JOIN contact_methods m ON m.id = "methodId" AND m.user_id = "userId"
        ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
@@ -43,7 +55,7 @@ export async function insertNotifications(
 
 export interface NewSummary {
   integrationId: number
-  what: 'digest' | 'unknown'
+  what: 'digest' | 'unknown' | 'shift'
   status: 'up' | 'down'
   bundleId: string | null
   summary: Summary
@@ -77,7 +89,7 @@ export async function withdrawNotifications(tx: Knex, ids: readonly string[]): P
   if (ids.length === 0) return
   await execute(
     tx,
-    `UPDATE notifications SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+    `UPDATE notifications SET state = 'suppressed', error = 'Superseded', finished_at = now(), queued_until = NULL
      WHERE id = ANY(?::uuid[]) AND state = 'pending' AND attempts = 0`,
     [ids],
   )

@@ -1,7 +1,17 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
-import type { FactIntegration, SkippedReason } from './incident.ts'
-import { isAtLeast, type Plan, type RecurringTime, type Severity, type Step, stepOffsets } from './policy.ts'
+import type { FactIntegration } from './incident.ts'
+import {
+  isAtLeast,
+  type Plan,
+  type RecurringTime,
+  type Severity,
+  type Step,
+  type StepTarget,
+  stepOffsets,
+  usesOwn,
+} from './policy.ts'
+import type { SkippedReason } from './reasons.ts'
 
 function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
   if (elapsed < offset) return 0
@@ -126,12 +136,11 @@ function addDueStep(result: PlanNow, { step, index, offset, due, sent, severity,
 }
 
 export function integrationsOf(step: Step, integrations: readonly FactIntegration[]): FactIntegration[] {
-  const { channels: named } = step
-  if (named === null) return integrations.filter(({ isOwn }) => isOwn)
-  return integrations.filter(({ uuid }) => named.includes(uuid))
+  const isOwnUsed = usesOwn(step)
+  return integrations.filter(({ uuid, isOwn }) => (isOwnUsed && isOwn) || step.channels?.includes(uuid))
 }
 
-export function goneFrom(step: Step, integrations: readonly FactIntegration[]): string[] {
+export function deletedIntegrationsOf(step: Step, integrations: readonly FactIntegration[]): string[] {
   return (step.channels ?? []).filter((uuid) => !integrations.some((integration) => integration.uuid === uuid))
 }
 
@@ -142,13 +151,20 @@ export interface PlanLine {
   whom: string
 }
 
-/** Returns one line per step: the time of the step, and the integrations that it notifies. */
-export function planLines(plan: Plan, nameOf: (uuid: string) => string): PlanLine[] {
+/** Returns one line per step and one for the fallback. `nameOf` gets uuids of integrations and schedules. */
+export function planLines({ steps, fallback }: Plan, nameOf: (uuid: string) => string): PlanLine[] {
   let offset = 0
-  return plan.steps.map((step) => {
+  const lines = steps.map((step) => {
     offset += step.wait
     return { at: offset === 0 ? 'at once' : `after ${spanText(offset)}`, whom: stepText(step, nameOf) }
   })
+  if (!fallback) return lines
+  const recipients = [...fallback.people.map((target) => targetText(target, nameOf)), ...fallback.channels.map(nameOf)]
+  return [...lines, { at: `${spanText(fallback.wait)} after the last notification`, whom: recipients.join(', ') }]
+}
+
+function targetText(target: StepTarget, nameOf: (uuid: string) => string): string {
+  return 'person' in target ? target.person : `on call in ${nameOf(target.schedule)}`
 }
 
 /** `at once: Ops chat, again every hour; after 15 min: Phone Anna` */
@@ -158,12 +174,11 @@ export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
     .join('; ')
 }
 
-function stepText(
-  { channels: integrations, repeat, severity, hours, outside }: Step,
-  nameOf: (uuid: string) => string,
-): string {
-  const recipients =
-    integrations === null ? "the check's own integrations" : integrations.map(nameOf).join(', ') || 'no integration'
+function stepText(step: Step, nameOf: (uuid: string) => string): string {
+  const { channels: integrations, people, repeat, severity, hours, outside } = step
+  const named = [...people.map((target) => targetText(target, nameOf)), ...(integrations ?? []).map(nameOf)]
+  if (usesOwn(step)) named.push('the integrations of the check')
+  const recipients = named.join(', ') || 'no integration'
   const again = repeat ? `, again every ${intervalText(repeat.every)}` : ''
   const times = repeat?.times ? `, ${repeat.times} times` : ''
   const bad = severity === 'info' ? '' : `, if ${severity}${severity === 'warning' ? ' or worse' : ''}`
@@ -193,6 +208,15 @@ export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Mic
     return [lastBegin(time, begin, at) + length]
   })
   return ends.length === 0 ? null : Math.max(...ends)
+}
+
+/** Returns the earliest beginning of the times that contain `at`; null if none does. */
+export function beginOfRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
+  const begins = times
+    .map((time) => nextOccurrence(guessKind(time.every), time.every, time.tz, at - microsOfSeconds(time.for)))
+    .filter((begin) => begin !== null)
+    .filter((begin) => begin <= at)
+  return begins.length === 0 ? null : Math.min(...begins)
 }
 
 function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {

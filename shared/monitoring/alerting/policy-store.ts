@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
-import type { Policy, Severity } from './policy.ts'
+import type { Policy, Severity, StepTarget } from './policy.ts'
 import { filterRulesOf, NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
 
 export interface StoredPolicy extends Policy {
@@ -68,6 +68,69 @@ export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): 
 
 export async function deletePolicy(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM alert_policies WHERE id = ?', [id])) === 1
+}
+
+const NAMES_TARGET = `(p.plan @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('people', jsonb_build_array(t.target))))
+  OR p.plan @> jsonb_build_object('fallback', jsonb_build_object('people', jsonb_build_array(t.target))))`
+
+const NAMING_COLUMNS = columns<Pick<StoredPolicy, 'name' | 'projectId'>>()('p.name, p.project_id')
+
+/** Returns the policies of the organisation that name a schedule, oldest first. */
+export async function policiesNaming(
+  db: Knex,
+  organisationId: number,
+  schedule: string,
+): Promise<Pick<StoredPolicy, 'name' | 'projectId'>[]> {
+  return await query(
+    db,
+    typed`SELECT ${NAMING_COLUMNS} FROM (SELECT ?::jsonb AS target) t, alert_policies p
+       JOIN projects o ON o.id = p.project_id WHERE o.organisation_id = ? AND ${NAMES_TARGET} ORDER BY p.id`,
+    [JSON.stringify({ schedule }), organisationId],
+  )
+}
+
+const SCHEDULING_COLUMNS = columns<Pick<StoredPolicy, 'name' | 'plan' | 'projectId'>>()('p.name, p.plan, p.project_id')
+
+/** Returns the policies of the organisation that name any schedule, oldest first. */
+export async function policiesWithSchedules(
+  db: Knex,
+  organisationId: number,
+): Promise<Pick<StoredPolicy, 'name' | 'plan' | 'projectId'>[]> {
+  return await query(
+    db,
+    typed`SELECT ${SCHEDULING_COLUMNS} FROM alert_policies p JOIN projects o ON o.id = p.project_id
+     WHERE o.organisation_id = ? AND (jsonb_path_exists(p.plan, '$.steps.people.schedule')
+       OR jsonb_path_exists(p.plan, '$.fallback.people.schedule')) ORDER BY p.id`,
+    [organisationId],
+  )
+}
+
+const PLAN_COLUMNS = columns<Pick<StoredPolicy, 'id' | 'plan'>>()('p.id, p.plan')
+
+/** Replaces the previous address of a person in the policies of all organisations. */
+export async function replacePolicyAddress(tx: Knex, userId: number, before: string, after: string): Promise<void> {
+  const rows = await query(
+    tx,
+    typed`SELECT ${PLAN_COLUMNS} FROM (SELECT ?::jsonb AS target) t, alert_policies p JOIN projects o ON o.id = p.project_id
+     WHERE o.organisation_id IN (SELECT organisation_id FROM memberships WHERE user_id = ?) AND ${NAMES_TARGET}
+     ORDER BY p.id FOR UPDATE OF p`,
+    [JSON.stringify({ person: before }), userId],
+  )
+  const renamed = (target: StepTarget) => ('person' in target && target.person === before ? { person: after } : target)
+  for (const { id, plan } of rows) {
+    const steps = plan.steps.map((step) => ({ ...step, people: step.people.map(renamed) }))
+    const fallback = plan.fallback && { ...plan.fallback, people: plan.fallback.people.map(renamed) }
+    const changed = JSON.stringify({ ...plan, steps, fallback })
+    await execute(tx, 'UPDATE alert_policies SET plan = ?::jsonb, version = version + 1 WHERE id = ?', [changed, id])
+  }
+}
+
+const OWNER_COLUMNS = columns<{ id: number; organisationId: number }>()('id, organisation_id')
+
+/** Maps projects to their organisations. */
+export async function organisationsOf(db: Knex, projectIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await query(db, typed`SELECT ${OWNER_COLUMNS} FROM projects WHERE id = ANY(?::bigint[])`, [projectIds])
+  return new Map(rows.map(({ id, organisationId }) => [id, organisationId]))
 }
 
 /** Invalidates the alerters' cache and makes open incidents due. */

@@ -12,15 +12,29 @@ export interface RecurringTime {
   tz: string
 }
 
+/** An on-call schedule by uuid, or the address of a person. */
+export type StepTarget = { schedule: string } | { person: string }
+
 export interface Step {
   wait: number
-  /** uuids of integrations; null: the check's own */
+  /** uuids of integrations; null: not set */
   channels: readonly string[] | null
+  people: readonly StepTarget[]
+  /** adds the check's own integrations; null: only if neither integrations nor people are set */
+  own: boolean | null
   severity: Severity
   /** `times` null: until the incident ends */
   repeat: { every: number; times: number | null } | null
   hours: readonly RecurringTime[]
   outside: 'wait' | 'skip'
+}
+
+/** Notified once per incident, when nothing else is left to send. */
+export interface Fallback {
+  wait: number
+  people: readonly StepTarget[]
+  /** uuids of integrations */
+  channels: readonly string[]
 }
 
 /** See docs/spec/alerting.md#policies. All durations are in seconds. */
@@ -30,6 +44,9 @@ export interface Plan {
   group: { checks: number; within: number }
   flapping: { changes: number; within: number } | null
   ack_timeout: number | null
+  fallback: Fallback | null
+  /** sends acknowledgements to the notified integrations that people read */
+  notify_ack: boolean
 }
 
 export interface Policy {
@@ -45,10 +62,32 @@ export interface Policy {
 /** The plan of a check without a policy that has parents or a maintenance window: notify its own integrations at once. */
 export const IMPLICIT_PLAN: Plan = {
   when: { failures: 1, of: null, down_for: 0, successes: 1 },
-  steps: [{ wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }],
+  steps: [
+    { wait: 0, channels: null, people: [], own: null, severity: 'info', repeat: null, hours: [], outside: 'wait' },
+  ],
   group: { checks: 20, within: 0 },
   flapping: null,
   ack_timeout: null,
+  fallback: null,
+  notify_ack: false,
+}
+
+export function usesOwn({ channels, people, own }: Step): boolean {
+  return own ?? (channels === null && people.length === 0)
+}
+
+export function usesPeople(plan: Plan): boolean {
+  return plan.fallback !== null || targetsOf(plan).length > 0
+}
+
+/** Returns the uuids of integrations that the steps and the fallback name. */
+export function channelsOf({ steps, fallback }: Plan): string[] {
+  return [...steps.flatMap(({ channels }) => channels ?? []), ...(fallback?.channels ?? [])]
+}
+
+/** Returns the targets of all steps and of the fallback. */
+export function targetsOf({ steps, fallback }: Plan): StepTarget[] {
+  return [...steps.flatMap(({ people }) => people), ...(fallback?.people ?? [])]
 }
 
 export function isAtLeast(severity: Severity, needed: Severity): boolean {
@@ -93,6 +132,8 @@ export function policyView({ uuid, name, match, position, plan }: Policy) {
     steps: plan.steps.map(({ channels: integrations, ...step }) => ({
       wait: step.wait,
       ...(integrations && { channels: integrations.join(',') }),
+      people: step.people,
+      own: usesOwn({ ...step, channels: integrations }),
       severity: step.severity,
       repeat: step.repeat,
       hours: step.hours,
@@ -101,5 +142,7 @@ export function policyView({ uuid, name, match, position, plan }: Policy) {
     group: plan.group,
     flapping: plan.flapping,
     ack_timeout: plan.ack_timeout,
+    fallback: plan.fallback && { ...plan.fallback, channels: plan.fallback.channels.join(',') },
+    notify_ack: plan.notify_ack,
   }
 }

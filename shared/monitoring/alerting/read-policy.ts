@@ -3,6 +3,7 @@ import type { FilterRules } from '../checks/check.ts'
 import { MAX_INTEGRATIONS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { isJsonPointer } from '../checks/json-pointer.ts'
+import { readPerson } from '../on-call/read-schedule.ts'
 import type { PingAuth } from '../pings/ping-secret.ts'
 import type { Parent, ParentsMode } from '../rules/parents.ts'
 import { type RunRule, readRunRule } from '../rules/run.ts'
@@ -10,6 +11,7 @@ import { readSourceRule, type SourceRule } from '../rules/source-rule.ts'
 import {
   invalid,
   isPresent,
+  readBoolean,
   readChoice,
   readList,
   readNumber,
@@ -18,22 +20,38 @@ import {
   readText,
   refuseUnknown,
 } from './fields.ts'
-import { IMPLICIT_PLAN, type Plan, type Policy, SEVERITIES, type Step } from './policy.ts'
+import {
+  type Fallback,
+  IMPLICIT_PLAN,
+  type Plan,
+  type Policy,
+  SEVERITIES,
+  type Step,
+  type StepTarget,
+} from './policy.ts'
 
 export type PolicyFields = Pick<Policy, 'name' | 'match' | 'position' | 'plan'>
 
 const WEEK = 604_800
-const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout']
+const DAY = 86_400
+const MAX_TARGETS = 10
+const MEMBERS = [
+  ...['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout'],
+  ...['fallback', 'notify_ack'],
+]
+
+/** The objects that the steps of a policy may name. */
+export interface StepNames {
+  integrations: readonly NamedIntegration[]
+  /** uuids of the schedules of the project and of the shared ones of its organisation */
+  schedules: ReadonlySet<string>
+}
 
 /**
  * Null resets a member to its default (docs/spec/alerting.md#policies). @throws ValidationError for the first invalid
  * member, in the order of the specification's table
  */
-export function readPolicy(
-  body: JsonObject,
-  current: PolicyFields | null,
-  integrations: readonly NamedIntegration[],
-): PolicyFields {
+export function readPolicy(body: JsonObject, current: PolicyFields | null, names: StepNames): PolicyFields {
   const changed = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
     value === undefined ? (was ?? normal) : value === null ? normal : read(value)
   const plan = current?.plan
@@ -46,12 +64,14 @@ export function readPolicy(
     ),
     plan: {
       when: changed(body.when, plan?.when, IMPLICIT_PLAN.when, readWhen),
-      steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, integrations),
+      steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, names),
       group: changed(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
       flapping: changed(body.flapping, plan?.flapping, null, readFlapping),
       ack_timeout: changed(body.ack_timeout, plan?.ack_timeout, null, (value) =>
         readNumber(value, 'ack_timeout', { min: 300, max: WEEK, unit: 'seconds' }),
       ),
+      fallback: changed<Fallback | null>(body.fallback, plan?.fallback, null, (value) => readFallback(value, names)),
+      notify_ack: changed(body.notify_ack, plan?.notify_ack, false, (value) => readBoolean(value, 'notify_ack')),
     },
   }
   refuseUnknown(body, '', [...MEMBERS, 'api_key'])
@@ -77,17 +97,17 @@ function readWhen(value: JsonValue): Plan['when'] {
   return read
 }
 
-function readSteps(value: JsonValue | undefined, integrations: readonly NamedIntegration[]): Step[] {
-  return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, integrations))
+function readSteps(value: JsonValue | undefined, names: StepNames): Step[] {
+  return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, names))
 }
 
-function readStep(value: JsonValue, path: string, integrations: readonly NamedIntegration[]): Step {
+function readStep(value: JsonValue, path: string, names: StepNames): Step {
   const step = readObject(value, path)
   const read: Step = {
     wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK, unit: 'seconds' })),
-    channels: optional<string[] | null>(step.channels, null, (it) =>
-      readIntegrations(it, `${path}.channels`, integrations),
-    ),
+    channels: optional<string[] | null>(step.channels, null, (it) => readIntegrations(it, `${path}.channels`, names)),
+    people: optional<Step['people']>(step.people, [], (it) => readTargets(it, `${path}.people`, names)),
+    own: optional<boolean | null>(step.own, null, (it) => readBoolean(it, `${path}.own`)),
     severity: optional(step.severity, 'info', (it) => readChoice(it, `${path}.severity`, SEVERITIES)),
     repeat: optional<Step['repeat']>(step.repeat, null, (it) => readRepeat(it, `${path}.repeat`)),
     hours: optional<Step['hours']>(step.hours, [], (it) =>
@@ -99,7 +119,32 @@ function readStep(value: JsonValue, path: string, integrations: readonly NamedIn
   return read
 }
 
-function readIntegrations(value: JsonValue, path: string, integrations: readonly NamedIntegration[]): string[] {
+function readTargets(value: JsonValue, path: string, { schedules }: StepNames): StepTarget[] {
+  return readList(value, path, { max: MAX_TARGETS }).map((it, index) => {
+    const at = `${path}[${index}]`
+    const target = readObject(it, at)
+    const isPerson = isPresent(target.person)
+    refuseUnknown(target, at, [isPerson ? 'person' : 'schedule'])
+    if (isPerson) return { person: readPerson(target.person, `${at}.person`) }
+    const schedule = readText(target.schedule, `${at}.schedule`, { max: 100 })
+    if (schedules.has(schedule)) return { schedule }
+    throw invalid(`${at}.schedule`, 'must be the id of a schedule of the project or of a shared one')
+  })
+}
+
+function readFallback(value: JsonValue, names: StepNames): Fallback {
+  const fallback = readObject(value, 'fallback')
+  const read = {
+    wait: readNumber(fallback.wait, 'fallback.wait', { min: 60, max: DAY, unit: 'seconds' }),
+    people: optional<Step['people']>(fallback.people, [], (it) => readTargets(it, 'fallback.people', names)),
+    channels: optional<string[]>(fallback.channels, [], (it) => readIntegrations(it, 'fallback.channels', names)),
+  }
+  refuseUnknown(fallback, 'fallback', Object.keys(read))
+  if (read.people.length + read.channels.length === 0) throw invalid('fallback', 'must have people or channels')
+  return read
+}
+
+function readIntegrations(value: JsonValue, path: string, { integrations }: StepNames): string[] {
   const choice = resolveIntegrations(readText(value, path, { max: MAX_INTEGRATIONS_LENGTH }), integrations)
   if (!choice.ok) throw new ValidationError(choice.error)
   return choice.ids

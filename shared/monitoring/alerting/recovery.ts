@@ -8,8 +8,10 @@ import type {
   Incident,
   IntegrationDecision,
   NewNotification,
-  SkippedReason,
+  PersonalNotification,
+  PersonDecision,
 } from './incident.ts'
+import type { SkippedReason } from './reasons.ts'
 
 /** Entries that a person caused are later than each offset of a plan, which ends after 400 days. */
 export const MANUAL_ENTRIES = 1_000_000_000
@@ -66,12 +68,23 @@ export function remindDirectly(incident: Incident, facts: Facts, now: Micros): D
   return { incident, notifications, withdrawn: [], decision }
 }
 
+/** Recoveries of persons, and their notifications to withdraw. */
+interface RecoveredPeople {
+  personal: PersonalNotification[]
+  withdrawn: string[]
+  people: PersonDecision[]
+}
+
 /**
  * Each integration with an attempted down notification gets one recovery, regardless of suppressions and policy
  * changes. Unsent notifications are withdrawn. If the check was paused, only integrations that keep a record are
  * notified, so that it is closed.
  */
-export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 'recovered' | 'paused'): Decided {
+export function recover(
+  draft: Incident,
+  facts: Facts,
+  { now, resolution, people }: { now: Micros; resolution: 'recovered' | 'paused'; people: RecoveredPeople },
+): Decided {
   const wasWaiting = draft.alertAt === null
   Object.assign(draft, {
     state: 'resolved',
@@ -109,16 +122,17 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
       detail: null,
     })
   }
-  const common = { detail: {}, until: null, channels: integrations }
+  const personal = isPaused ? [] : people.personal
+  const common = { detail: {}, until: null, channels: integrations, people: isPaused ? [] : people.people }
   const decision: Decision =
-    notifications.length > 0
+    notifications.length + personal.length > 0
       ? { outcome: 'notified', reason: 'RECOVERY', ...common }
       : isPaused
         ? { outcome: 'none', reason: 'PAUSED', ...common }
-        : wasWaiting || down.length === 0
+        : wasWaiting || down.length + people.people.length === 0
           ? { outcome: 'none', reason: 'RECOVERED_FIRST', ...common }
           : { outcome: 'skipped', reason: 'NOT_NOTIFIED_BEFORE', ...common }
-  return { incident: draft, notifications, withdrawn, decision }
+  return { incident: draft, notifications, withdrawn: [...withdrawn, ...people.withdrawn], decision, personal }
 }
 
 export function refusalOf(integration: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
@@ -126,7 +140,7 @@ export function refusalOf(integration: FactIntegration, direction: 'up' | 'down'
   return integration.ignores[direction] ? 'INTEGRATION_IGNORES' : null
 }
 
-export function isUnsent({ state, attempts }: AlertNotification): boolean {
+export function isUnsent({ state, attempts }: Pick<AlertNotification, 'state' | 'attempts'>): boolean {
   return state === 'pending' && attempts === 0
 }
 

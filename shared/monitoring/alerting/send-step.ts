@@ -7,26 +7,29 @@ import type {
   Incident,
   IntegrationDecision,
   NewNotification,
-  NotifiedReason,
-  PendingReason,
 } from './incident.ts'
 import {
   broughtForward,
-  goneFrom,
+  deletedIntegrationsOf,
   integrationsOf,
   type PlanNow,
   readPlan,
   type StepInstance,
   withSkip,
 } from './plan.ts'
-import { type Plan, stepOffsets } from './policy.ts'
+import { type Plan, stepOffsets, usesPeople } from './policy.ts'
+import type { NotifiedReason, PendingReason } from './reasons.ts'
 import { isUnsent, MANUAL_ENTRIES, refusalOf } from './recovery.ts'
 
-interface Before {
+export interface Before {
   suppressedBefore: PendingReason | null
   ackEnd: 'ACK_EXPIRED' | 'SNOOZE_ENDED' | null
   /** step that a person requested */
   escalated: number | null
+  /** steps that are sent early, because the step before reached no person */
+  unreached?: ReadonlySet<number>
+  /** address of the person whose snooze has ended */
+  snoozedBy?: string | null
 }
 
 /** Sends one notification per integration. Changes `draft` in place. */
@@ -81,7 +84,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
 /** Skips the wait if every notification of the first step failed. Returns true if it did. */
 function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed: Micros): boolean {
   const { firstStep } = draft
-  if (firstStep === null) return false
+  if (firstStep === null || usesPeople(plan)) return false
   const next = firstStep + 1
   const offset = stepOffsets(plan)[next]
   const elapsed = passed + broughtForward(next, draft)
@@ -95,12 +98,18 @@ function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed:
 /** Returns null if the first notification need not wait for other checks. */
 function groupingDelay(
   draft: Incident,
-  { policy, groupDelayEndsAt }: Facts,
+  { policy, groupDelayEndsAt, integrations }: Facts,
   current: PlanNow,
   now: Micros,
 ): Micros | null {
   const within = policy?.plan.group.within ?? 0
   if (within === 0 || draft.firstStep !== null || current.due.length === 0 || policy?.id == null) return null
+  // People do not wait for other checks.
+  const isForPeopleOnly = current.due.every(({ step }) => {
+    const due = policy.plan.steps[step]
+    return due && due.people.length > 0 && integrationsOf(due, integrations).length === 0
+  })
+  if (isForPeopleOnly) return null
   const endsAt = groupDelayEndsAt ?? (draft.alertAt ?? now) + microsOfSeconds(within)
   return endsAt > now ? endsAt : null
 }
@@ -146,7 +155,7 @@ function notificationsOf(current: PlanNow, facts: Facts, plan: Plan, context: St
   for (const due of current.due.toSorted((a, b) => a.offset - b.offset)) {
     const step = plan.steps[due.step]
     if (!step) continue
-    for (const uuid of goneFrom(step, facts.integrations)) {
+    for (const uuid of deletedIntegrationsOf(step, facts.integrations)) {
       integrations.set(uuid, { id: uuid, outcome: 'skipped', reason: 'INTEGRATION_GONE' })
     }
     const reason = reasonOf(due, context, facts.isInCycle)
@@ -196,14 +205,15 @@ function notificationOf(
   }
 }
 
-function reasonOf(
+export function reasonOf(
   { step, repeat }: StepInstance,
-  { before, wasSkipped }: StepContext,
+  { before, wasSkipped }: Pick<StepContext, 'before' | 'wasSkipped'>,
   isInCycle: boolean,
 ): NotifiedReason {
   if (before.escalated === step) return 'ESCALATED'
   if (before.ackEnd !== null) return before.ackEnd
   if (before.suppressedBefore === 'ACKNOWLEDGED') return 'ACK_EXPIRED'
+  if (before.unreached?.has(step) && repeat === 0) return 'NOBODY_REACHED'
   if (wasSkipped && repeat === 0 && step > 0) return 'FIRST_STEP_FAILED'
   if (before.suppressedBefore === 'MAINTENANCE') return 'WINDOW_ENDED'
   if (before.suppressedBefore === 'PARENT_DOWN') return 'PARENT_UP'
@@ -242,7 +252,7 @@ function decisionOf(
   return { outcome: 'none', reason: 'NO_INTEGRATIONS', detail: {}, until: draft.nextAt, channels: integrations }
 }
 
-function earliest(instants: readonly (Micros | null)[]): Micros | null {
+export function earliest(instants: readonly (Micros | null)[]): Micros | null {
   const known = instants.filter((at) => at !== null)
   return known.length === 0 ? null : Math.min(...known)
 }

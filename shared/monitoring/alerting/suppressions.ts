@@ -1,7 +1,8 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Gap, Listener } from '../availability/unavailable.ts'
 import { isAbout, timesOf, type Window } from '../maintenance/window.ts'
-import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './incident.ts'
+import type { Facts, Incident, Suppression } from './incident.ts'
+import { SUPPRESSIONS } from './reasons.ts'
 
 /** A longer delay of an evaluation counts as an outage of Signalbox, which must not escalate. */
 const LATE_AFTER: Micros = microsOfSeconds(60)
@@ -69,7 +70,7 @@ export function suppressionAt(suppressions: readonly Suppression[], now: Micros)
 }
 
 /** Returns the time since the last evaluation in which the plan's clock stopped: suppressed, or evaluated late. */
-export function standstill(incident: Incident, suppressions: readonly Suppression[], now: Micros): Micros {
+export function stoppedTime(incident: Incident, suppressions: readonly Suppression[], now: Micros): Micros {
   const from = incident.evaluatedAt
   if (from === null || now <= from) return 0
   const intervals = suppressions.map(({ since, until }): [Micros, Micros] => [since, until ?? now])

@@ -1,4 +1,5 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
+import { personLabel } from '../contacts/person-label.ts'
 import { findKind } from '../integrations/kinds.ts'
 import { decisionText } from './decision-text.ts'
 import type { ShownIncident, TimelineRow } from './incident-page-view.ts'
@@ -30,9 +31,9 @@ export interface TimelineEntry {
   text: string
   by: string | null
   via: string | null
-  /** name of the integration */
+  /** name of the integration or person that was notified */
   target: string | null
-  /** address of the assignee */
+  /** address of the assignee or of the notified person */
   person: string | null
   result: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   attempts: number | null
@@ -43,7 +44,14 @@ type TimelineOf = Pick<ShownIncident, 'downAt' | 'resolvedAt' | 'resolution'>
 
 /** Converts loaded rows, oldest first. `isWhole` is false if later rows were not loaded. */
 export function timelineEntries(rows: readonly TimelineRow[], incident: TimelineOf, isWhole: boolean): TimelineEntry[] {
-  const entries = rows.flatMap((row) => entryOf(row, incident) ?? [])
+  const failedAt = new Set(
+    rows.flatMap(({ kind, detail, at }) => (kind === 'flip' && detail.reason === 'fail' ? [at] : [])),
+  )
+  const entries = rows.flatMap((row) => {
+    // The flip of a failure states it already.
+    if (row.kind === 'failure' && row.detail.exit == null && failedAt.has(row.at)) return []
+    return entryOf(row, incident) ?? []
+  })
   const { resolvedAt, resolution } = incident
   if (resolvedAt !== null && isWhole) {
     entries.push({ ...NONE, at: resolvedAt, kind: 'resolved', text: ENDS[resolution ?? 'recovered'] })
@@ -126,6 +134,7 @@ export const isPlanned = (reason: string): boolean => PLANNED.has(reason)
 
 const SUBJECTS: Readonly<Record<string, string>> = {
   recovery: ' of the recovery',
+  ack: ' of the acknowledgement',
   flapping: ' of flapping',
 }
 
@@ -137,8 +146,9 @@ function notificationEntry(row: TimelineRow): TimelineEntry {
     Number(detail.attempts ?? 0),
     Number(detail.size ?? 0),
   ]
-  const step = typeof detail.step === 'number' && what !== 'recovery' ? `step ${detail.step + 1}` : ''
-  const about = [findKind(kind)?.label ?? kind, step].filter((part) => part !== '').join(', ')
+  const number = typeof detail.step === 'number' && what !== 'recovery' ? `step ${detail.step + 1}` : ''
+  const step = detail.reason === 'FALLBACK' ? 'fallback' : detail.reason === 'REASSIGNED' ? 'assigned' : number
+  const about = [findKind(kind)?.label ?? kind, step, textOf(row, 'schedule')].filter((part) => part !== '').join(', ')
   const whom = `${name}${about && ` (${about})`}${SUBJECTS[what] ?? ''}${size > 1 ? ` together with ${size - 1} more` : ''}`
   const again = what === 'repeat' ? ' again' : ''
   const state = textOf(row, 'state')
@@ -146,7 +156,7 @@ function notificationEntry(row: TimelineRow): TimelineEntry {
     pending: `Notifying ${whom}${again}${attempts > 0 ? `: attempt ${attempts} failed${error && `, ${error}`}` : ''}`,
     delivered: `Notified ${whom}${again}: delivered after ${seconds < 1 ? 'less than 1' : Math.round(seconds)} s`,
     failed: `Failed to notify ${whom}: ${error || 'no reason is known'}`,
-    suppressed: `Not sent to ${whom}: ${error === '' || error === 'Overtaken' ? 'no longer needed' : error}`,
+    suppressed: `Not sent to ${whom}: ${error === '' || error === 'Superseded' ? 'no longer needed' : error}`,
   } as const
   const result = RESULTS.find((known) => known === state) ?? 'pending'
   return {
@@ -155,6 +165,7 @@ function notificationEntry(row: TimelineRow): TimelineEntry {
     kind: 'notified',
     text: texts[result],
     target: name,
+    person: textOf(row, 'person') || null,
     result,
     attempts,
     detail: { what, channel: detail.channel ?? null, step: detail.step ?? null, error },
@@ -166,7 +177,8 @@ const RESULTS = ['pending', 'delivered', 'failed', 'suppressed'] as const
 function actionEntry(row: TimelineRow): TimelineEntry | null {
   const { at, what } = row
   const [by, via, text] = [textOf(row, 'by'), textOf(row, 'via'), textOf(row, 'text')]
-  const who = by === '' ? '' : by.startsWith('through ') ? ` ${by.replace('through ', 'via ')}` : ` by ${by}`
+  const label = personLabel(by, via, textOf(row, 'name'))
+  const who = by === '' ? '' : by.startsWith('through ') ? ` ${by.replace('through ', 'via ')}` : ` by ${label}`
   const more = text && `: ${text}`
   const entry = { ...NONE, at, by, via }
   switch (what) {
@@ -184,7 +196,7 @@ function actionEntry(row: TimelineRow): TimelineEntry | null {
       return { ...entry, kind: 'unacknowledged', text: `Acknowledgement removed${who}` }
     case 'assign':
       if (text === '') return { ...entry, kind: 'assigned', text: `Assignment removed${who}` }
-      return { ...entry, kind: 'assigned', text: `Assigned to ${text}${who}`, person: text }
+      return { ...entry, kind: 'assigned', person: text, ...assignedText(`Assigned to ${text}${who}`, row) }
     case 'merge':
       return { ...entry, kind: 'merged', text: `Merged into "${text}"${who}` }
     case 'unmerge':
@@ -196,6 +208,12 @@ function actionEntry(row: TimelineRow): TimelineEntry | null {
     default:
       return null
   }
+}
+
+/** `until` is the end of the wait for the notified person. */
+function assignedText(text: string, { detail: { until } }: TimelineRow): Pick<TimelineEntry, 'text' | 'detail'> {
+  if (until == null) return { text, detail: {} }
+  return { text: `${text}: the person is notified, and the policy waits for an acknowledgement`, detail: { until } }
 }
 
 function textOf({ detail }: TimelineRow, name: string): string {
