@@ -9,6 +9,8 @@ import type {
   Facts,
   Incident,
   NewNotification,
+  PersonalNotification,
+  PersonalRow,
 } from '../alerting/incident.ts'
 import { integrationsOf } from '../alerting/plan.ts'
 import { IMPLICIT_PLAN, type Severity } from '../alerting/policy.ts'
@@ -18,7 +20,8 @@ import type { Window } from '../maintenance/window.ts'
 import { suppressedByParents } from '../rules/parent-suppression.ts'
 import { CheckGroup, type Outage } from './check-group.ts'
 import type { ParentHistory } from './parent-history.ts'
-import type { Simulated, SimulatedDecision, SimulatedMessage } from './simulated.ts'
+import { lastResortMail, type Simulated, type SimulatedDecision, type SimulatedMessage } from './simulated.ts'
+import { peopleAt, recipientOf, type SimulatedPeople } from './simulated-people.ts'
 import { type Happening, type Truth, VirtualCheck } from './virtual-check.ts'
 
 export interface SimulatedIntegration extends FactIntegration {
@@ -31,9 +34,13 @@ export interface SimulationInput extends Truth {
   policy: Facts['policy']
   severity: Severity
   integrations: readonly SimulatedIntegration[]
+  /** null if the policy notifies no persons */
+  people: SimulatedPeople | null
+  /** addresses that get a mail if no person is reached; none if mail is off */
+  managers?: readonly string[]
   windows: readonly Window[]
   parents: ParentHistory | null
-  crowd: readonly Outage[]
+  otherOutages: readonly Outage[]
   /** the project is notified of checks that became unknown in a gap */
   notifiesUnknown: boolean
   from: Micros
@@ -52,10 +59,11 @@ export class Simulation {
   readonly #result: Simulated = { flips: [], messages: [], decisions: [], truncated: false }
   readonly #input: SimulationInput
   readonly #truth: VirtualCheck
-  readonly #crowd: CheckGroup
+  readonly #checkGroup: CheckGroup
   readonly #playing = this.#play()
   readonly #flips: Micros[] = []
   #notifications: AlertNotification[] = []
+  #personal: PersonalRow[] = []
   #incident: Incident | null = null
   #last: string | null = null
   #notice: { at: Micros; since: Micros; expectedAt: Micros } | null = null
@@ -65,7 +73,7 @@ export class Simulation {
   constructor(input: SimulationInput) {
     this.#input = input
     this.#truth = new VirtualCheck({ ...input, check: { ...input.check } })
-    this.#crowd = new CheckGroup((input.policy ?? IMPLICIT_POLICY).plan, input.crowd)
+    this.#checkGroup = new CheckGroup((input.policy ?? IMPLICIT_POLICY).plan, input.otherOutages)
   }
 
   /** A step is at most one maintenance window. Returns false at the end. */
@@ -163,8 +171,9 @@ export class Simulation {
         integrations,
         notifications: this.#notifications,
         suppressions: [...outages, ...maintenance, ...(above?.suppression ? [above.suppression] : [])],
+        people: peopleAt(this.#input.people, this.#personal, now),
         isInCycle: above?.isInCycle ?? false,
-        groupDelayEndsAt: policy?.plan.group.within ? this.#crowd.delayEndsAt(incident?.alertAt ?? now) : null,
+        groupDelayEndsAt: policy?.plan.group.within ? this.#checkGroup.delayEndsAt(incident?.alertAt ?? now) : null,
         newId: this.#newId(),
         previous: this.#last,
       },
@@ -173,27 +182,34 @@ export class Simulation {
     this.#carryOut(decided, now)
   }
 
-  #carryOut({ incident, notifications, withdrawn, decision }: Decided, now: Micros): void {
-    this.#notifications = this.#notifications.map((it) =>
-      withdrawn.includes(it.id) ? { ...it, state: 'suppressed', isReplaced: true } : it,
-    )
+  #carryOut(decided: Decided, now: Micros): void {
+    const { incident, notifications, withdrawn, decision, personal = [], isLastResort = false } = decided
+    const replaced = <T extends AlertNotification | PersonalRow>(row: T): T =>
+      withdrawn.includes(row.id) ? { ...row, state: 'suppressed', isReplaced: true } : row
+    this.#notifications = this.#notifications.map(replaced)
+    this.#personal = this.#personal.map(replaced)
     const alertAt = incident?.alertAt ?? now
-    const size = incident?.policyId == null ? null : this.#crowd.sizeAt(alertAt, now)
+    const size = incident?.policyId == null ? null : this.#checkGroup.sizeAt(alertAt, now)
     const digested = notifications.filter((notification) => this.#isDigested(notification, size))
     for (const notification of notifications) {
       if (!digested.includes(notification)) this.#notify(notification, { at: now, what: notification.what, size: 1 })
       else if (notification.status === 'down') this.#notify(notification, { at: now, what: 'digest', size: size ?? 1 })
       else {
-        const recovered = this.#crowd.recoveredAt(alertAt, now, GATHERED)
+        const recovered = this.#checkGroup.recoveredAt(alertAt, now, GATHERED)
         this.#notify(notification, { at: now + GATHERED, what: 'digest', size: recovered })
       }
     }
+    for (const notification of personal) this.#notifyPerson(notification, now)
+    for (const person of isLastResort ? (this.#input.managers ?? []) : [])
+      this.#result.messages.push(lastResortMail(person, now))
     const uuids = new Set(digested.map(({ integrationId }) => this.#integration(integrationId)?.uuid ?? ''))
     const stored = inDigest(decision, uuids, digested.length === notifications.length)
     if (stored) this.#decided(stored, now)
     if (incident && incident.resolvedAt !== null) this.#last = incident.id
     this.#incident = incident && incident.resolvedAt === null ? incident : null
-    if (!this.#incident) this.#notifications = []
+    if (this.#incident) return
+    this.#notifications = []
+    this.#personal = []
   }
 
   #isDigested({ integrationId, what }: NewNotification, size: number | null): boolean {
@@ -212,6 +228,7 @@ export class Simulation {
     this.#result.messages.push({
       at,
       integration: this.#integration(integrationId)?.uuid ?? '',
+      recipient: null,
       what,
       status,
       detail,
@@ -224,6 +241,16 @@ export class Simulation {
       step: detail?.step ?? null,
       ...sent,
     })
+  }
+
+  #notifyPerson(notification: PersonalNotification, at: Micros): void {
+    const recipient = recipientOf(this.#input.people, notification)
+    if (!recipient) return
+    const { after: _, flipId: __, detail, ...common } = notification
+    const { what, status } = common
+    this.#result.messages.push({ at, integration: null, recipient, what, status, detail, size: 1 })
+    const sent = { state: 'delivered', attempts: 1, isReplaced: false } as const
+    this.#personal.push({ id: this.#newId(), ...common, step: detail?.step ?? null, ...sent })
   }
 
   /** Skips checks that pinged since or were in maintenance. */
@@ -243,7 +270,8 @@ export class Simulation {
       : []
     if (notified.length === 0) return
     for (const { uuid } of notified) {
-      this.#result.messages.push({ at, integration: uuid, what: 'unknown', status: 'down', detail: null, size: 1 })
+      const message = { at, integration: uuid, recipient: null, status: 'down', detail: null, size: 1 } as const
+      this.#result.messages.push({ ...message, what: 'unknown' })
     }
     const reason = 'UNKNOWN_NOTICE'
     const outcomes = notified.map(({ uuid: id }) => ({ id, outcome: 'notified', reason }) as const)
