@@ -171,10 +171,10 @@ const EXTEND_DEADLINE = `
            last_start = CASE WHEN is_run THEN NULL ELSE last_start END,
            last_start_rid = CASE WHEN is_run THEN NULL ELSE last_start_rid END
     FROM extended WHERE checks.id = extended.check_id RETURNING checks.id),
-  marked AS (
+  rescheduled AS (
     UPDATE check_deadlines SET next_check_at = extended.alert_after FROM extended
     WHERE check_deadlines.check_id = extended.check_id AND extended.alert_after IS NOT NULL RETURNING 1),
-  unmarked AS (
+  unscheduled AS (
     DELETE FROM check_deadlines WHERE check_id IN (SELECT check_id FROM extended WHERE alert_after IS NULL) RETURNING 1),
   known AS (
     INSERT INTO unknown_periods (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason)

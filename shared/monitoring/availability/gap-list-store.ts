@@ -36,7 +36,7 @@ export async function listGaps(
  * Returns the open gap of the last day, or else the newest that lasted a minute or made a check unknown. Gaps of the
  * mail listener count only for projects that get pings by e-mail.
  */
-export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap | null> {
+export async function findNotableGap(db: Knex, projectId: number): Promise<ListedGap | null> {
   const [gap] = await query(
     db,
     typed`SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}

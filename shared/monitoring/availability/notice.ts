@@ -46,14 +46,14 @@ type BannerGap = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'hea
 export function bannerText({ listener, from, until, checks, heard }: BannerGap): string {
   const by = listener === 'smtp' ? ' by e-mail' : ''
   if (until === null) {
-    const who = listener === 'smtp' ? 'No check that is pinged by e-mail goes' : 'Nothing goes'
-    return `We cannot take signals${by} since ${clockOf(from)} UTC. ${who} down until we can.`
+    const who = listener === 'smtp' ? 'No check that is pinged by e-mail goes' : 'No check goes'
+    return `Pings cannot be received${by} since ${clockOf(from)} UTC. ${who} down meanwhile.`
   }
   const length = lengthOf(toSeconds(until - from))
-  const became = `${checks} ${checks === 1 ? 'check' : 'checks'} became unknown by it`
+  const became = `${checks} ${checks === 1 ? 'check' : 'checks'} became unknown because of it`
   const known =
     checks === 0
-      ? 'No check became unknown by it.'
+      ? 'No check became unknown because of it.'
       : `${became}; ${heard} ${heard === 1 ? 'has' : 'have'} been heard since.`
   return `Pings could not be received${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
 }

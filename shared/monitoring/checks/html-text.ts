@@ -87,9 +87,9 @@ function hiddenElement(html: string, open: number): RegExp | null {
   return name === 'style' ? /<\/style/i : null
 }
 
-function after(html: string, mark: string, from: number): number {
-  const at = html.indexOf(mark, from)
-  return at === -1 ? html.length : at + mark.length
+function after(html: string, delimiter: string, from: number): number {
+  const at = html.indexOf(delimiter, from)
+  return at === -1 ? html.length : at + delimiter.length
 }
 
 function decodeEntities(text: string): string {

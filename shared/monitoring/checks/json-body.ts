@@ -42,8 +42,8 @@ export function* parseInSteps(
   if (raw.length === 0) return { ok: true, body: emptyObject() }
   const text = decodeUtf8(raw, isBeginning)
   if (text === null) return UNPARSABLE
-  const markNumber = (value: number) => new NonIntegerNumber(value)
-  const parser = new JsonParser(text, { maxDepth: MAX_DEPTH, maxValues, markNumber })
+  const wrapNumber = (value: number) => new NonIntegerNumber(value)
+  const parser = new JsonParser(text, { maxDepth: MAX_DEPTH, maxValues, wrapNumber })
   try {
     for (;;) {
       const value = parser.read(VALUES_PER_STEP)

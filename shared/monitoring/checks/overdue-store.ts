@@ -21,7 +21,7 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 
 export interface Swept {
   /** fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
-  looked: number
+  evaluated: number
   messages: OutboxRow[]
   down: number[]
   extended: number[]
@@ -51,13 +51,13 @@ export async function sweepOverdue(
   return await transaction(db, async (tx) => {
     await execute(tx, FIX_PLAN)
     const [due] = await query(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
-    if (!due || due.ids === null) return { looked: 0, messages: [], down: [], extended: [] }
+    if (!due || due.ids === null) return { evaluated: 0, messages: [], down: [], extended: [] }
     const settled = doubts ? await settleDoubtful(tx, due.ids, before, doubts) : { ids: due.ids, extended: [], left: 0 }
     const rows = await query(tx, TAKE_DOWN, [settled.ids, before, alertsReevaluate.name, RESEND_AFTER])
     const [first] = rows
     const count = (first?.settled ?? 0) + settled.extended.length + settled.left
     return {
-      looked: count === 0 ? 0 : due.count,
+      evaluated: count === 0 ? 0 : due.count,
       messages: rows.filter((row) => row.id !== null),
       down: first?.down ?? [],
       extended: settled.extended,
@@ -76,7 +76,7 @@ export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: S
   const isFull = async () => {
     const swept = await sweep()
     onSwept(swept)
-    return swept.looked === OVERDUE_PAGE
+    return swept.evaluated === OVERDUE_PAGE
   }
   if (!(await isFull())) return
   const lane = async () => {

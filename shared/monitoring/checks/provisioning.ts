@@ -52,14 +52,14 @@ function zoneOf(tz: string | null): string {
 }
 
 /** The query of the ping overrides the settings of the project. */
-export interface Birth {
+export interface CreationSettings {
   spec: CheckSpec
   policy: string | null
   leftOut: string[]
 }
 
 /** Ignores invalid values, because the ping must count. */
-export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
+export function creationSettings(defaults: Provisioning, query: URLSearchParams): CreationSettings {
   const spec: CheckSpec = {}
   const leftOut: string[] = []
   for (const name of SPEC_FIELDS) {

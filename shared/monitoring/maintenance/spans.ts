@@ -45,7 +45,7 @@ export interface TimedWindow<W extends Window = Window> {
 /** Maximum number of occurrences for all windows. Beyond it, the oldest are omitted. */
 const MAX_TIMES = 20_000
 
-/** Computed once for all checks. Yields after each window. */
+/** Returns the occurrences of each window, once for all checks. Yields after each window. */
 export function* timedWindows<W extends Window>(
   windows: readonly W[],
   from: Micros,
@@ -121,7 +121,7 @@ export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTim
   return null
 }
 
-/** Most outages would then be suppressed. `windows` have their occurrences in that week. */
+/** Returns true if windows cover more than half of the coming week, so that most outages would be suppressed. */
 export function coversMuchOfWeek(windows: readonly TimedWindow[], check: About, now: Micros): boolean {
   return covered(spansOf(windows, check), now, now + WEEK) > WEEK / 2
 }

@@ -87,10 +87,10 @@ function spansOfStatus(
 ): (WindowTime & { status: StoredStatus | null })[] {
   const changes = flips.toSorted((a, b) => a.at - b.at).map(({ at, to }) => ({ at, status: to as StoredStatus | null }))
   const first = { at: Math.min(Math.max(createdAt, from), until), status: before }
-  const marks = [{ at: from, status: null as StoredStatus | null }, first, ...changes, { at: until, status: null }]
-  return marks.slice(0, -1).map(({ at, status }, index) => ({
+  const points = [{ at: from, status: null as StoredStatus | null }, first, ...changes, { at: until, status: null }]
+  return points.slice(0, -1).map(({ at, status }, index) => ({
     from: Math.max(from, Math.min(at, until)),
-    until: Math.max(from, Math.min(marks[index + 1]?.at ?? until, until)),
+    until: Math.max(from, Math.min(points[index + 1]?.at ?? until, until)),
     status,
   }))
 }

@@ -18,12 +18,20 @@ import {
   insertFeed,
 } from '../on-call/feed-store.ts'
 import { DAY_SECONDS } from '../on-call/schedule.ts'
-import { findSchedule, findScheduleById, listAllSchedules, type StoredSchedule } from '../on-call/schedule-store.ts'
+import {
+  findSchedule,
+  findScheduleById,
+  listAllSchedules,
+  lockSchedule,
+  type StoredSchedule,
+} from '../on-call/schedule-store.ts'
 import type { Project } from '../projects/store.ts'
+import { auditContact } from './contact-config.ts'
 import { loadShifts } from './on-call-reads.ts'
 
-const MAX_FEEDS = 20
+export const MAX_FEEDS = 20
 const DAY: Micros = microsOfSeconds(DAY_SECONDS)
+const OWN_SHIFTS = 'own shifts'
 const DAYS_BACK = 30
 const DAYS_AHEAD = 180
 
@@ -43,9 +51,11 @@ export async function createScheduleFeed(
 ): Promise<CreatedFeed> {
   const { project, uuid, name, by, secrets } = input
   return await transaction(db, async (tx) => {
-    const schedule = await findSchedule(tx, project.id, uuid)
+    const found = await findSchedule(tx, project.id, uuid)
+    const schedule = found && (await lockSchedule(tx, found.id))
     if (!schedule) throw new NotFoundError('')
-    if ((await feedsOf(tx, schedule.id)).length >= MAX_FEEDS) throw new ForbiddenError('')
+    if ((await feedsOf(tx, schedule.id)).length >= MAX_FEEDS)
+      throw new ForbiddenError(`The schedule has reached its limit of ${MAX_FEEDS} calendar addresses.`)
     const token = newToken()
     const digest = secrets.digest(digested(token))
     const feed = await insertFeed(tx, { digest, scheduleId: schedule.id, userId: null, name, createdBy: by })
@@ -59,14 +69,13 @@ export async function createScheduleFeed(
 export async function createPersonalFeed(
   db: Knex,
   actor: Actor,
-  input: { organisationId: number; userId: number; secrets: Secrets },
+  { userId, secrets }: { userId: number; secrets: Secrets },
 ): Promise<CreatedFeed> {
-  const { organisationId, userId, secrets } = input
   return await transaction(db, async (tx) => {
     const token = newToken()
     const digest = secrets.digest(digested(token))
     const feed = await insertFeed(tx, { digest, scheduleId: null, userId, name: '', createdBy: '' })
-    await insertActorAudit(tx, actor, { organisationId, action: 'feed.created', target: 'own shifts' })
+    await auditContact(tx, actor, { userId, action: 'feed.created', target: OWN_SHIFTS })
     return { feed, token }
   })
 }
@@ -87,14 +96,10 @@ export async function revokeFeed(
 }
 
 /** Ends the feed of a person, if one exists. */
-export async function revokePersonalFeed(
-  db: Knex,
-  actor: Actor,
-  { organisationId, userId }: { organisationId: number; userId: number },
-): Promise<void> {
+export async function revokePersonalFeed(db: Knex, actor: Actor, userId: number): Promise<void> {
   await transaction(db, async (tx) => {
     if (!(await deleteFeedOfPerson(tx, userId))) return
-    await insertActorAudit(tx, actor, { organisationId, action: 'feed.revoked', target: 'own shifts' })
+    await auditContact(tx, actor, { userId, action: 'feed.revoked', target: OWN_SHIFTS })
   })
 }
 

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { ConflictError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { promoteMembersOfCheck } from '../alerting/merge-store.ts'
 import { listTags } from '../badges/store.ts'
 import type { Check } from '../checks/check.ts'
 import type { JsonObject } from '../checks/json-body.ts'
@@ -120,6 +121,7 @@ export async function deleteCheck(
   const lagMs = await deps.barrier.pass([id])
   const check = await transaction(db, async (tx) => {
     const locked = await requireLocked(tx, project.id, uuid)
+    await promoteMembersOfCheck(tx, locked.id)
     await deleteRow(tx, locked.id, retiredOwner(deps.secrets, project.organisationId, uuid))
     await reevaluateChildren(tx, [project.id])
     await auditCheck(tx, actor, project, 'check.deleted', locked)

@@ -55,7 +55,7 @@ export async function sendContactCode(db: Knex, actor: Actor, own: OwnMethod, de
       addressDigest: secrets.digest(key),
       codeDigest: secrets.digest(signedOfCode(messageId, code)),
     })
-    await auditContact(tx, actor, { userId: own.userId, action: 'contact.code-sent', kind: method.kind })
+    await auditContact(tx, actor, { userId: own.userId, action: 'contact.code-sent', target: method.kind })
   })
 }
 
@@ -67,7 +67,7 @@ export async function testContactMethod(db: Knex, actor: Actor, own: OwnMethod, 
   const refusal = 'Only six tests per minute are allowed. Try again in a minute.'
   await takeToken(db, `contact-test:${own.userId}`, TESTS_PER_MINUTE, refusal)
   return await enqueueMessage(own, { messageId: randomUUID(), what: 'test', text: '' }, deps, (tx) =>
-    auditContact(tx, actor, { userId: own.userId, action: 'contact.tested', kind: method.kind }),
+    auditContact(tx, actor, { userId: own.userId, action: 'contact.tested', target: method.kind }),
   )
 }
 
@@ -88,7 +88,7 @@ export async function verifyContactMethod(
     if (found !== 'valid') return found
     await endCodes(tx, own.id)
     await setVerified(tx, own.id)
-    await auditContact(tx, actor, { userId: own.userId, action: 'contact.verified', kind: method.kind })
+    await auditContact(tx, actor, { userId: own.userId, action: 'contact.verified', target: method.kind })
     return found
   })
   if (result === 'valid') return
@@ -97,12 +97,12 @@ export async function verifyContactMethod(
 }
 
 /** An operator vouches for the address. */
-export async function vouchForContact(db: Knex, actor: Actor, own: OwnMethod, secrets: Secrets): Promise<void> {
+export async function verifyContactAsOperator(db: Knex, actor: Actor, own: OwnMethod, secrets: Secrets): Promise<void> {
   const method = await requireContactMethod(db, secrets, own)
   await transaction(db, async (tx) => {
     await setVerified(tx, own.id)
     await endCodes(tx, own.id)
-    await auditContact(tx, actor, { userId: own.userId, action: 'contact.verified', kind: method.kind })
+    await auditContact(tx, actor, { userId: own.userId, action: 'contact.verified', target: method.kind })
   })
 }
 

@@ -53,14 +53,14 @@ export function requireConfig(method: ContactMethod): ConfigObject {
   return method.config
 }
 
-/** Records the kind in each organisation of the person, never the address. */
+/** Records a change in each organisation of the person. The target is the kind of a contact method, never its address. */
 export async function auditContact(
   tx: Knex,
   actor: Actor,
-  { userId, action, kind }: { userId: number; action: string; kind: string },
+  { userId, action, target }: { userId: number; action: string; target: string },
 ): Promise<void> {
   const organisations = (await listMemberships(tx, userId)).map(({ organisationId }) => organisationId)
   for (const organisationId of organisations.length === 0 ? [null] : organisations) {
-    await insertAudit(tx, { ...auditedActor(actor), organisationId, action, target: kind })
+    await insertAudit(tx, { ...auditedActor(actor), organisationId, action, target })
   }
 }

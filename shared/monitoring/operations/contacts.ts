@@ -72,8 +72,8 @@ export async function addContactMethod(
     const isVerified = input.isVerified === true
     const contact = { userId: input.userId, kind, name, sealedConfig, viaId, recoveries, isVerified }
     const id = await insertContact(tx, contact)
-    await auditContact(tx, actor, { userId: input.userId, action: 'contact.created', kind })
-    if (isVerified) await auditContact(tx, actor, { userId: input.userId, action: 'contact.verified', kind })
+    await auditContact(tx, actor, { userId: input.userId, action: 'contact.created', target: kind })
+    if (isVerified) await auditContact(tx, actor, { userId: input.userId, action: 'contact.verified', target: kind })
     return id
   })
 }
@@ -102,7 +102,7 @@ export async function changeContactMethod(
     }
     await updateContact(tx, id, { name, recoveries: input.recoveries, ...(config && { config }) })
     if (!keepsAddress) await endCodes(tx, id)
-    await auditContact(tx, actor, { userId, action: 'contact.changed', kind })
+    await auditContact(tx, actor, { userId, action: 'contact.changed', target: kind })
     return { isVerified: method.isVerified && keepsAddress }
   })
 }
@@ -117,7 +117,8 @@ export async function removeContactMethod(
   if (isAccount)
     throw new ForbiddenError('The address of the account cannot be deleted. Change it on the account page.')
   await transaction(db, async (tx) => {
-    if (await deleteContact(tx, userId, id)) await auditContact(tx, actor, { userId, action: 'contact.deleted', kind })
+    if (await deleteContact(tx, userId, id))
+      await auditContact(tx, actor, { userId, action: 'contact.deleted', target: kind })
   })
 }
 
@@ -130,7 +131,7 @@ export async function enableContactMethod(
   const { kind } = await requireContactMethod(db, secrets, { userId, id })
   await transaction(db, async (tx) => {
     await enableContact(tx, userId, id)
-    await auditContact(tx, actor, { userId, action: 'contact.enabled', kind })
+    await auditContact(tx, actor, { userId, action: 'contact.enabled', target: kind })
   })
 }
 

@@ -3,6 +3,7 @@ import { ValidationError } from '../../errors.ts'
 import { mapYielding } from '../../platform/process/time-slices.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { nowMicros } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
 import { policyView } from '../alerting/policy.ts'
 import { policiesOf, rulesOfChecks } from '../alerting/policy-store.ts'
@@ -14,10 +15,13 @@ import { shownConfig } from '../integrations/shown-config.ts'
 import { listIntegrations } from '../integrations/store.ts'
 import { windowView } from '../maintenance/window.ts'
 import { windowsOf } from '../maintenance/window-store.ts'
+import { overridesOf } from '../on-call/override-store.ts'
+import { listSchedules } from '../on-call/schedule-store.ts'
 import { findPingSecrets } from '../pings/secret-store.ts'
 import {
   CONFIG_DOCUMENT_VERSION,
   type ConfigDocument,
+  documentedSchedule,
   toDocumentedCheck,
   toDocumentedRules,
 } from '../projects/config-document.ts'
@@ -39,6 +43,7 @@ export async function exportProject(
   const rules = await rulesOfChecks(db, ids)
   const sealed = withSecrets ? await findPingSecrets(db, ids) : new Map<number, string>()
   const policies = (await policiesOf(db, [project.id])).map(policyView)
+  const schedules = await documentedSchedules(db, project)
   const windows = (await windowsOf(db, [project.id])).map(windowView).toReversed()
   const documented = (check: AssignedCheck) => {
     const secret = sealed.get(check.id)
@@ -55,6 +60,7 @@ export async function exportProject(
       return { id: integration.uuid, kind: integration.kind, name: integration.name, config: shown }
     }),
     checks: await mapYielding(checks, documented),
+    ...(schedules.length > 0 && { schedules }),
     ...(policies.length > 0 && { policies }),
     ...(windows.length > 0 && { windows }),
   }
@@ -66,7 +72,18 @@ export async function exportProject(
   return document
 }
 
-export type DocumentMember = 'channels' | 'checks' | 'policies' | 'windows'
+async function documentedSchedules(db: Knex, project: Project) {
+  const own = (await listSchedules(db, project)).filter(({ projectId }) => projectId === project.id)
+  const overrides = await overridesOf(
+    db,
+    own.map(({ id }) => id),
+    nowMicros(),
+  )
+  const of = Map.groupBy(overrides, ({ scheduleId }) => scheduleId)
+  return own.map((schedule) => documentedSchedule(schedule, of.get(schedule.id) ?? []))
+}
+
+export type DocumentMember = 'channels' | 'checks' | 'schedules' | 'policies' | 'windows'
 
 /** An omitted list is empty. @throws ValidationError */
 export function entries(document: JsonObject, member: DocumentMember): JsonObject[] {

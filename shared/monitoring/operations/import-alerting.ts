@@ -3,16 +3,15 @@ import type { Knex } from 'knex'
 import { ForbiddenError, ValidationError } from '../../errors.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { nowMicros } from '../../time.ts'
-import { policyView } from '../alerting/policy.ts'
+import { policyView, targetsOf } from '../alerting/policy.ts'
 import { changePolicy, insertPolicy, policiesOf } from '../alerting/policy-store.ts'
-import { readPolicy } from '../alerting/read-policy.ts'
+import { readPolicy, type StepNames } from '../alerting/read-policy.ts'
 import type { NamedIntegration } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { readWindow } from '../maintenance/read-window.ts'
 import { windowView } from '../maintenance/window.ts'
 import { saveWindow, windowsOf } from '../maintenance/window-store.ts'
 import type { ObjectChanges, SettingChanges } from '../projects/config-document.ts'
-import { namedIntegrations } from './check-changes.ts'
 import { identity, insertAs, locating } from './export-project.ts'
 import { MAX_POLICIES } from './policies.ts'
 import { MAX_WINDOWS } from './windows.ts'
@@ -30,17 +29,19 @@ export async function importPolicies(
   tx: Knex,
   { projectId, apply }: Importing,
   listed: readonly JsonObject[],
-  newIntegrations: readonly NamedIntegration[],
+  created: { integrations: readonly NamedIntegration[]; names: StepNames; people: Set<string> },
 ): Promise<ObjectChanges> {
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await policiesOf(tx, [projectId])).map((policy) => [policy.uuid, policy]))
-  const known = await namedIntegrations(tx, projectId)
-  const created = newIntegrations.filter(({ id }) => !known.some((integration) => integration.id === id))
+  const { integrations: known, schedules } = created.names
+  const added = created.integrations.filter(({ id }) => !known.some((integration) => integration.id === id))
+  const names = { integrations: [...known, ...added], schedules }
   for (const [index, { id, ...body }] of listed.entries()) {
     await locating(`policies[${index}]`, async () => {
       const uuid = identity(id, 'id')
       const current = existing.get(uuid)
-      const fields = readPolicy(body, current ?? null, [...known, ...created])
+      const fields = readPolicy(body, current ?? null, names)
+      for (const target of targetsOf(fields.plan)) if ('person' in target) created.people.add(target.person)
       if (!current) {
         report.create.push({ id: uuid, name: fields.name })
         if (apply) await insertAs(tx, 'policy', (savepoint) => insertPolicy(savepoint, projectId, fields, uuid))
@@ -51,7 +52,8 @@ export async function importPolicies(
       if (apply) await changePolicy(tx, current.id, fields)
     })
   }
-  if (report.create.length > 0 && existing.size + report.create.length > MAX_POLICIES) throw new ForbiddenError('')
+  if (report.create.length > 0 && existing.size + report.create.length > MAX_POLICIES)
+    throw new ForbiddenError(`The project would exceed its limit of ${MAX_POLICIES} policies.`)
   return report
 }
 
@@ -86,7 +88,8 @@ export async function importWindows(
       if (apply) await saveWindow(tx, projectId, { id: current.id }, fields)
     })
   }
-  if (report.create.length > 0 && existing.size + report.create.length > MAX_WINDOWS) throw new ForbiddenError('')
+  if (report.create.length > 0 && existing.size + report.create.length > MAX_WINDOWS)
+    throw new ForbiddenError(`The project would exceed its limit of ${MAX_WINDOWS} maintenance windows.`)
   return report
 }
 

@@ -5,7 +5,6 @@ import { acrossTenants } from '../../platform/database/tenant.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { alertingChanged, policiesOf } from '../alerting/policy-store.ts'
 import { canonicalJson } from '../checks/canonical-json.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { applySpec } from '../checks/settings.ts'
@@ -33,8 +32,7 @@ import { nextOccurrence } from '../schedules/schedule.ts'
 import { checkLimitOf, notingLimit, parseSpec } from './check-changes.ts'
 import { inTransaction, type OperationDeps } from './deps.ts'
 import { type DocumentMember, entries, identity, insertAs, locating } from './export-project.ts'
-import { importPolicies, importWindows } from './import-alerting.ts'
-import { importRules } from './import-rules.ts'
+import { importAlerting } from './import-all-alerting.ts'
 import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
 import { knownRecipients, type Requested, recipientOf, requestRecipients } from './recipients.ts'
 import { mayUse } from './retired-uuid.ts'
@@ -57,9 +55,9 @@ export async function importProject(
   { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
   deps: ImportDeps,
 ): Promise<ImportReport> {
-  const lists: DocumentMember[] = ['channels', 'checks', 'policies', 'windows']
+  const lists: DocumentMember[] = ['channels', 'checks', 'schedules', 'policies', 'windows']
   if (lists.every((member) => document[member] === undefined)) {
-    throw new ValidationError('the document must contain checks, channels, policies or windows')
+    throw new ValidationError('the document must contain checks, channels, schedules, policies or windows')
   }
   const run = (tx: Knex.Transaction, enqueue: Enqueue | null) =>
     importInto(tx, enqueue, actor, { project, document, apply }, deps)
@@ -99,7 +97,12 @@ export async function importInto(
   const unknown = new Set<string>()
   const importing = { apply, known, unknown, touched, reclaim }
   const checks = await importChecks(tx, deps, project, entries(document, 'checks'), importing)
-  const alerting = await importAlerting(tx, deps, { project, document, apply }, { integrations, checks, touched })
+  const alerting = await importAlerting(
+    tx,
+    deps,
+    { project, actor, document, apply },
+    { integrations, checks, touched },
+  )
   const report: ImportReport = {
     applied: apply,
     channels: integrations,
@@ -109,37 +112,6 @@ export async function importInto(
   }
   if (apply) await auditImport(tx, actor, project, report)
   return { report, touched }
-}
-
-/** Imports policies and windows, then the rules of checks, which may refer to them. */
-async function importAlerting(
-  tx: Knex,
-  deps: ImportDeps,
-  { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
-  { integrations, checks, touched }: { integrations: Changes; checks: Changes; touched: string[] },
-): Promise<Pick<ImportReport, 'policies' | 'windows'>> {
-  const importing = { projectId: project.id, apply }
-  const policies = await importPolicies(tx, importing, entries(document, 'policies'), integrations.create)
-  const present = (await listChecks(tx, project.id)).map(({ uuid }) => uuid)
-  const uuids = new Set([...present, ...checks.create.map(({ id }) => id)])
-  const windows = await importWindows(tx, importing, entries(document, 'windows'), uuids)
-  const known = new Set([
-    ...(await policiesOf(tx, [project.id])).map(({ uuid }) => uuid),
-    ...policies.create.map(({ id }) => id),
-  ])
-  const ruleState = await importRules(
-    tx,
-    deps,
-    { ...importing, policies: known, report: checks },
-    entries(document, 'checks'),
-  )
-  for (const uuid of ruleState) if (!touched.includes(uuid)) touched.push(uuid)
-  const isChanged = [policies, windows].some(({ create, update }) => create.length + update.length > 0)
-  if (apply && (isChanged || ruleState.length > 0)) await alertingChanged(tx, project.id)
-  return {
-    ...(document.policies !== undefined && { policies }),
-    ...(document.windows !== undefined && { windows }),
-  }
 }
 
 async function auditImport(

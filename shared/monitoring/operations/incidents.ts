@@ -13,8 +13,14 @@ import { assignMembers, insertMemberActs, saveActedMembers } from '../alerting/m
 import { furtherStep } from '../alerting/plan.ts'
 import { IMPLICIT_PLAN } from '../alerting/policy.ts'
 import { findPolicy } from '../alerting/policy-store.ts'
+import { REASSIGN_WAIT } from '../alerting/reassign.ts'
+import type { ContactKind } from '../contacts/contact-kinds.ts'
+import { listFor } from '../contacts/contact-rules.ts'
+import { listResponders } from '../on-call/schedule-store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
+import { loadFactPeople } from './fact-people.ts'
+import type { ReachDeps } from './reachable.ts'
 
 /**
  * Stops notifications until the incident resolves or the acknowledgement expires. Idempotent, except for a snooze, which
@@ -32,7 +38,7 @@ export async function acknowledgeIncident(
   }: IncidentOfProject & {
     by: string
     note: string
-    via: 'api' | 'page' | 'link' | 'agent' | 'command'
+    via: 'api' | 'page' | 'agent' | 'command' | LinkVia
     /** seconds of a snooze; absent: until the end, or the timeout of the policy */
     for?: number
   },
@@ -76,7 +82,7 @@ export async function acknowledgeIncidents(
 function refusalOf(error: unknown): string {
   if (error instanceof ConflictError) return error.message
   if (error instanceof NotFoundError) return 'incident is not known'
-  if (error instanceof ForbiddenError) return `incident has ${MAX_ACTIONS} actions, the maximum`
+  if (error instanceof ForbiddenError) return TOO_MANY_ACTIONS
   throw error
 }
 
@@ -84,7 +90,7 @@ function refusalOf(error: unknown): string {
 export async function unacknowledgeIncident(
   db: Knex,
   actor: Actor,
-  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | 'link' },
+  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | LinkVia },
 ): Promise<ShownIncident> {
   const done = { kind: 'unack', by: nameOfActor(actor, ''), via, text: '' } as const
   return await decideOnIncident(db, actor, { ...target, act: { kind: 'unack' } }, NO_TIME, () => done)
@@ -109,7 +115,7 @@ export async function takeIncident(
 export async function escalateIncident(
   db: Knex,
   actor: Actor,
-  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | 'link' },
+  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' | LinkVia },
 ): Promise<ShownIncident> {
   const done = { kind: 'escalate', by: nameOfActor(actor, ''), via, text: '' } as const
   return await decideOnIncident(db, actor, { ...target, act: { kind: 'escalate' } }, NO_TIME, () => done)
@@ -119,6 +125,7 @@ export async function escalateIncident(
 const NO_TIME: Micros = 0
 
 const MAX_ACTIONS = 200
+const TOO_MANY_ACTIONS = `incident has ${MAX_ACTIONS} actions, the maximum`
 
 export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
@@ -138,13 +145,15 @@ export async function actOnIncident(
   actor: Actor,
   { project, id }: IncidentOfProject,
   act: (tx: Knex, incident: ShownIncident) => Promise<Act | null>,
+  lockFirst: (tx: Knex) => Promise<void> = async () => {},
 ): Promise<ShownIncident> {
   return await transaction(db, async (tx) => {
+    await lockFirst(tx)
     const incident = await findIncident(tx, project.id, id, { lock: true })
     if (!incident) throw new NotFoundError('')
     const done = await act(tx, incident)
     if (done) {
-      if ((await countActs(tx, id)) >= MAX_ACTIONS) throw new ForbiddenError('')
+      if ((await countActs(tx, id)) >= MAX_ACTIONS) throw new ForbiddenError(TOO_MANY_ACTIONS)
       await insertAct(tx, id, done)
       const { organisationId } = project
       const target = incident.name || incident.checkUuid
@@ -155,6 +164,8 @@ export async function actOnIncident(
 }
 
 export type Via = { via: 'api' | 'page' }
+/** The link of an integration, or the kind of the contact method whose link a person used. */
+type LinkVia = 'link' | ContactKind
 
 const notMember = (member: string) => invalid(member, 'must be the address of a member')
 
@@ -166,29 +177,40 @@ async function decideOnIncident(
   now: Micros,
   done: (until: Micros | null) => Act,
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, target, async (tx, incident) => {
-    const hasFurtherStep = act.kind === 'escalate' && (await hasStepLeft(tx, target.project.id, incident))
-    const acted = decideAct(actedOf(incident), act, { now, ackTimeout: incident.ackTimeout, hasFurtherStep })
-    if ('conflict' in acted) throw new ConflictError(acted.conflict)
-    if (!acted.changed) return null
-    await saveActed(tx, target.id, acted.changed)
-    const stored = done(acted.changed.ack?.until ?? null)
-    if (incident.members > 0 && act.kind !== 'escalate')
-      await actOnMembers(tx, target.id, act.kind, acted.changed, stored)
-    return stored
-  })
+  const { project } = target
+  return await actOnIncident(db, actor, target, (tx, incident) =>
+    saveDecided(tx, { project, incident, act, now }, done),
+  )
+}
+
+interface DecidedAct {
+  project: Pick<Project, 'id'>
+  /** locked */
+  incident: ShownIncident
+  act: IncidentAct
+  now: Micros
+}
+
+async function saveDecided(
+  tx: Knex,
+  { project, incident, act, now }: DecidedAct,
+  done: (until: Micros | null) => Act,
+): Promise<Act | null> {
+  const { id, ackTimeout, members } = incident
+  const hasFurtherStep = act.kind === 'escalate' && (await hasStepLeft(tx, project.id, incident))
+  const acted = decideAct(actedOf(incident), act, { now, ackTimeout, hasFurtherStep })
+  if ('conflict' in acted) throw new ConflictError(acted.conflict)
+  if (!acted.changed) return null
+  await saveActed(tx, id, acted.changed)
+  const stored = done(acted.changed.ack?.until ?? null)
+  if (members > 0 && act.kind !== 'escalate') await actOnMembers(tx, id, act, acted.changed, stored)
+  return stored
 }
 
 /** Applies an action on the lead to all its members. */
-async function actOnMembers(
-  tx: Knex,
-  id: string,
-  kind: IncidentAct['kind'],
-  acted: ActedIncident,
-  stored: Act,
-): Promise<void> {
-  if (kind !== 'assign') await saveActedMembers(tx, id, acted)
-  if (kind === 'assign' || kind === 'take') await assignMembers(tx, id, acted.assignee)
+async function actOnMembers(tx: Knex, id: string, act: IncidentAct, acted: ActedIncident, stored: Act): Promise<void> {
+  if (act.kind !== 'assign' || act.notify) await saveActedMembers(tx, id, acted)
+  if (act.kind === 'assign' || act.kind === 'take') await assignMembers(tx, id, acted.assignee)
   await insertMemberActs(tx, id, stored)
 }
 
@@ -206,15 +228,50 @@ export async function hasStepLeft(db: Knex, projectId: number, incident: ShownIn
   return furtherStep(policy?.plan ?? IMPLICIT_PLAN, incident) !== null
 }
 
-/** `to` is the address of a member, or null. @throws ValidationError if it is not a member */
+/**
+ * `to` is the address of a member, or null. With `notify` the person is notified, an acknowledgement ends, and the
+ * policy waits REASSIGN_WAIT for the next one. A resolved incident notifies no person.
+ * @throws ValidationError if it is not a member, ConflictError if the person cannot be notified
+ */
 export async function assignIncident(
   db: Knex,
   actor: Actor,
-  { to, via, ...target }: IncidentOfProject & Via & { to: string | null },
+  { to, notify, note, via, ...target }: IncidentOfProject & Via & { to: string | null; notify: boolean; note: string },
+  deps: Pick<OperationDeps, 'now'> & ReachDeps,
 ): Promise<ShownIncident> {
-  if (to !== null && !(await isMember(db, target.project.organisationId, to))) throw notMember('to')
-  const done = { kind: 'assign', by: nameOfActor(actor, ''), via, text: to ?? '' } as const
-  return await decideOnIncident(db, actor, { ...target, act: { kind: 'assign', to } }, NO_TIME, () => done)
+  const { organisationId } = target.project
+  if (to !== null && !(await isMember(db, organisationId, to))) throw notMember('to')
+  const by = nameOfActor(actor, '')
+  return await actOnIncident(db, actor, target, async (tx, incident) => {
+    const isNotified = to !== null && notify && incident.state !== 'resolved'
+    const person = isNotified ? await requireNotifiable(tx, incident, { organisationId, address: to }, deps) : to
+    const until = isNotified ? deps.now() + REASSIGN_WAIT : null
+    const stored = { kind: 'assign', by, via, text: person ?? '', until } as const
+    const act = { kind: 'assign', to: person, notify: isNotified } as const
+    await saveDecided(tx, { project: target.project, incident, act, now: NO_TIME }, () => stored)
+    if (note !== '') {
+      const noted = { kind: 'note', by, via, text: note } as const
+      await insertAct(tx, target.id, noted)
+      if (incident.members > 0) await insertMemberActs(tx, target.id, noted)
+    }
+    return stored
+  })
+}
+
+/** Returns the address of the account. @throws ConflictError if no notification would be sent to the person */
+async function requireNotifiable(
+  tx: Knex,
+  { severity, leadId, projectId }: ShownIncident,
+  { organisationId, address }: { organisationId: number; address: string },
+  deps: ReachDeps,
+): Promise<string> {
+  const lead = leadId === null ? null : await findIncident(tx, projectId, leadId)
+  if (lead && lead.state !== 'resolved') throw new ConflictError('is a member of another incident')
+  const responders = await listResponders(tx, [organisationId])
+  const named = responders.filter(({ email }) => email.toLowerCase() === address.toLowerCase())
+  const [person] = await loadFactPeople(tx, deps, named)
+  if (!person?.[listFor(severity)].length) throw new ConflictError(`${address} cannot be reached`)
+  return person.address
 }
 
 export async function noteIncident(

@@ -11,7 +11,7 @@ import type { JsonValue } from '../checks/json-body.ts'
 import { generatePingSecret } from '../pings/ping-secret.ts'
 import { deletePingSecret, savePingSecret } from '../pings/secret-store.ts'
 import { generateKey, type KeyKind, keyKindNames, keyPrefix } from '../projects/api-key.ts'
-import { insertProjectKey, type Project, revokeProjectKey } from '../projects/store.ts'
+import { insertProjectKey, type Project, replaceProjectKey, revokeProjectKey } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 
 const MAX_NAME = 100
@@ -55,6 +55,28 @@ export async function storeNewKey(
     }),
   })
   return key
+}
+
+/**
+ * Creates a key with the name and kind of another one, which works until it is revoked.
+ * @throws NotFoundError for a missing, revoked or replaced key
+ */
+export async function rotateKey(
+  db: Knex,
+  actor: Actor,
+  { project, keyId }: { project: Project; keyId: number },
+  deps: Pick<OperationDeps, 'secrets' | 'announce'>,
+): Promise<{ kind: KeyKind; key: string }> {
+  const rotated = await transaction(db, async (tx) => {
+    const old = Number.isSafeInteger(keyId) ? await replaceProjectKey(tx, project.id, keyId) : null
+    if (!old) throw new NotFoundError('The key does not exist, or is revoked or replaced already.')
+    const { organisationId, name } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'key.rotated', target: `${name} #${keyId}` })
+    const attributes = { name: old.name, createdBy: auditedActor(actor).actor }
+    return { kind: old.kind, key: await storeNewKey(tx, project.id, old.kind, deps, attributes) }
+  })
+  deps.announce({ kind: 'project', projectId: project.id })
+  return rotated
 }
 
 /** The key stops working within seconds. @throws NotFoundError for a missing or revoked key */

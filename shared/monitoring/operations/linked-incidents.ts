@@ -1,9 +1,11 @@
 import type { Knex } from 'knex'
 import { ConflictError } from '../../errors.ts'
+import type { Actor } from '../../tenancy/actor.ts'
 import {
   type LinkAction,
   type LinkedIncident,
   type LinkedNotification,
+  type LinkHolder,
   linkedBy,
   mayAct,
   SNOOZE_SECONDS,
@@ -26,16 +28,18 @@ export async function actByLink(
   deps: Pick<OperationDeps, 'now'>,
 ): Promise<LinkedIncident[]> {
   const acted: LinkedIncident[] = []
-  const actor = { kind: 'link', through: link.integrationName, address } as const
-  const project = { id: link.projectId, organisationId: link.organisationId }
-  for (const incident of incidents.filter((one) => mayAct(action, one, link.integrationName, deps.now()))) {
-    const target = { project, id: incident.id, via: 'link' } as const
+  const { holder } = link
+  const actor = actorOf(holder, address)
+  const { by, via } = linkedBy(holder)
+  for (const incident of incidents.filter((one) => mayAct(action, one, holder, deps.now()))) {
+    const { id, projectId, organisationId } = incident
+    const target = { project: { id: projectId, organisationId }, id, via }
     try {
       if (action === 'unack') await unacknowledgeIncident(db, actor, target)
       else if (action === 'escalate') await escalateIncident(db, actor, target)
       else {
         const isSnooze = action === 'snooze'
-        const input = { ...target, by: linkedBy(link.integrationName), note: isSnooze ? 'Muted for 1 hour' : '' }
+        const input = { ...target, by, note: isSnooze ? 'Muted for 1 hour' : '' }
         await acknowledgeIncident(db, actor, { ...input, ...(isSnooze && { for: SNOOZE_SECONDS }) }, deps)
       }
       acted.push(incident)
@@ -45,4 +49,10 @@ export async function actByLink(
     }
   }
   return acted
+}
+
+/** A person acts with their account, although not signed in. */
+function actorOf(holder: LinkHolder, address: string): Actor {
+  if (holder.userId === null) return { kind: 'link', through: holder.integrationName, address }
+  return { kind: 'person', userId: holder.userId, email: holder.email, address }
 }

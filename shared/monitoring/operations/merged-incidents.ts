@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
 import { ConflictError, ForbiddenError, NotFoundError } from '../../errors.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { saveActed } from '../alerting/act-store.ts'
+import { type Act, saveActed } from '../alerting/act-store.ts'
 import { decideMerge, MAX_MEMBERS } from '../alerting/decide-act.ts'
 import { invalid } from '../alerting/fields.ts'
 import type { ShownIncident } from '../alerting/incident-page-view.ts'
 import { findIncident } from '../alerting/incident-read-store.ts'
-import { countOpenMembers, mergeInto, saveActedMembers, separate } from '../alerting/merge-store.ts'
+import { countOpenMembers, lockForMerge, mergeInto, saveActedMembers, separate } from '../alerting/merge-store.ts'
 import { actedOf, actOnIncident, type IncidentOfProject, nameOfActor, type Via } from './incidents.ts'
 
 /**
@@ -20,7 +20,8 @@ export async function mergeIncident(
   { into, via, ...target }: IncidentOfProject & Via & { into: string },
 ): Promise<ShownIncident> {
   if (into === target.id) throw invalid('into', 'must be another incident')
-  return await actOnIncident(db, actor, target, async (tx, incident) => {
+  const lock = (tx: Knex) => lockForMerge(tx, target.project.id, [target.id, into])
+  const merge = async (tx: Knex, incident: ShownIncident): Promise<Act | null> => {
     const lead = await findIncident(tx, target.project.id, into, { lock: true })
     if (!lead) throw invalid('into', 'must be an incident of the project')
     const openLeadId = lead.leadId === null ? null : await openLead(tx, target.project.id, lead.leadId)
@@ -36,7 +37,8 @@ export async function mergeIncident(
       await saveActedMembers(tx, into, actedOf(lead))
     }
     return { kind: 'merge', by: nameOfActor(actor, ''), via, text: lead.name || lead.checkUuid }
-  })
+  }
+  return await actOnIncident(db, actor, target, merge, lock)
 }
 
 /** @throws ConflictError if the incident is not a member of an open one */

@@ -6,17 +6,16 @@ import { deletePlan, findPlan, insertPlan } from '../move-in/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 
-/** Bytes of a plan that is kept. */
-const MAX_PLAN = 20 * 1024 * 1024
+const MAX_PLAN_BYTES = 20 * 1024 * 1024
 
-/** Keeps what was read from another monitor, sealed, until it is confirmed. @returns the id of the plan */
-export async function keepPlan(
+/** Encrypts and stores an import from another monitor until it is confirmed. @returns the id of the plan */
+export async function savePlan(
   db: Knex,
   { project, imported }: { project: Project; imported: Imported },
   { secrets }: Pick<OperationDeps, 'secrets'>,
 ): Promise<string> {
   const text = JSON.stringify(imported)
-  if (text.length > MAX_PLAN) throw new ValidationError('the import is larger than 20 MiB')
+  if (text.length > MAX_PLAN_BYTES) throw new ValidationError('the import is larger than 20 MiB')
   const id = randomUUID()
   await insertPlan(db, { id, projectId: project.id, sealedPlan: secrets.seal('import-plan', text) })
   return id
@@ -33,6 +32,6 @@ export async function requirePlan(
   return JSON.parse(secrets.open('import-plan', sealed))
 }
 
-export async function forgetPlan(db: Knex, { project, id }: { project: Project; id: string }): Promise<void> {
+export async function discardPlan(db: Knex, { project, id }: { project: Project; id: string }): Promise<void> {
   await deletePlan(db, project.id, id)
 }

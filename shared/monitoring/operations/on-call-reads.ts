@@ -6,7 +6,7 @@ import { currentAndNext, timeline } from '../on-call/record.ts'
 import { type PersonReport, reportOf } from '../on-call/report.ts'
 import { DAY_SECONDS } from '../on-call/schedule.ts'
 import type { StoredSchedule } from '../on-call/schedule-store.ts'
-import { acknowledgements, recordedShifts } from '../on-call/shift-store.ts'
+import { acknowledgements, notificationCounts, recordedShifts } from '../on-call/shift-store.ts'
 import { type LoadedFacts, loadOnCallFacts } from './record-shifts.ts'
 
 const DAY: Micros = microsOfSeconds(DAY_SECONDS)
@@ -67,6 +67,8 @@ export async function loadCurrent(
 
 export interface ReportRow extends Omit<PersonReport, 'person'> {
   person: { name: string; address: string }
+  notifications: number
+  night_notifications: number
   acknowledged: number
   median_ack_seconds: number | null
 }
@@ -78,17 +80,21 @@ export async function loadReport(
   { from, until, now }: { from: Micros; until: Micros; now: Micros },
 ): Promise<ReportRow[]> {
   const end = Math.min(until, now)
-  const [[facts], rows, acks] = await Promise.all([
+  const [[facts], rows, acks, notified] = await Promise.all([
     loadOnCallFacts(db, [schedule], now),
     recordedShifts(db, [schedule.id], from, end),
     acknowledgements(db, schedule.projectId, from, end),
+    notificationCounts(db, schedule, from, end),
   ])
   const recorded = rows.map((row) => ({ ...row, until: row.until ?? end }))
   return reportOf(recorded, schedule, from, end).map(({ person, ...sums }) => {
     const ack = acks.find(({ by }) => by === person)
+    const counts = notified.find((each) => each.person === person)
     return {
       person: { name: facts?.people.get(person)?.name ?? '', address: person },
       ...sums,
+      notifications: counts?.count ?? 0,
+      night_notifications: counts?.nightCount ?? 0,
       acknowledged: ack?.count ?? 0,
       median_ack_seconds: ack?.medianSeconds ?? null,
     }

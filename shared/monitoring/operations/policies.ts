@@ -12,12 +12,22 @@ import {
   policiesOf,
   type StoredPolicy,
 } from '../alerting/policy-store.ts'
-import { readPolicy } from '../alerting/read-policy.ts'
+import { readPolicy, type StepNames } from '../alerting/read-policy.ts'
 import type { JsonObject } from '../checks/json-body.ts'
+import { listSchedules } from '../on-call/schedule-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { namedIntegrations } from './check-changes.ts'
 
 export const MAX_POLICIES = 50
+
+/** Loads the objects that the steps of the project's policies may name. */
+export async function stepNames(db: Knex, project: Pick<Project, 'id' | 'organisationId'>): Promise<StepNames> {
+  const schedules = await listSchedules(db, project)
+  return {
+    integrations: await namedIntegrations(db, project.id),
+    schedules: new Set(schedules.map(({ uuid }) => uuid)),
+  }
+}
 
 /** @throws ValidationError for the first invalid member, ForbiddenError beyond MAX_POLICIES */
 export async function createPolicy(
@@ -26,9 +36,10 @@ export async function createPolicy(
   { project, body }: { project: Pick<Project, 'id' | 'organisationId'>; body: JsonObject },
 ): Promise<StoredPolicy> {
   return await transaction(db, async (tx) => {
-    const fields = readPolicy(body, null, await namedIntegrations(tx, project.id))
+    const fields = readPolicy(body, null, await stepNames(tx, project))
     await lockProject(tx, project.id)
-    if ((await policiesOf(tx, [project.id])).length >= MAX_POLICIES) throw new ForbiddenError('')
+    if ((await policiesOf(tx, [project.id])).length >= MAX_POLICIES)
+      throw new ForbiddenError(`The project has reached its limit of ${MAX_POLICIES} policies.`)
     const policy = await insertPolicy(tx, project.id, fields)
     await alertingChanged(tx, project.id)
     const { organisationId } = project
@@ -46,7 +57,7 @@ export async function updatePolicy(
   return await transaction(db, async (tx) => {
     const current = await findPolicy(tx, project.id, uuid)
     if (!current) throw new NotFoundError('')
-    const fields = readPolicy(body, current, await namedIntegrations(tx, project.id))
+    const fields = readPolicy(body, current, await stepNames(tx, project))
     const policy = await changePolicy(tx, current.id, fields)
     if (!policy) throw new NotFoundError('')
     await alertingChanged(tx, project.id)

@@ -12,6 +12,7 @@ import { findSchedule, listResponders, type Responder } from '../on-call/schedul
 import { type Warning, warningsOf } from '../on-call/warnings.ts'
 import type { Project } from '../projects/store.ts'
 import { namedIntegrations } from './check-changes.ts'
+import { loadScheduleUse, type ReachDeps } from './reachable.ts'
 import { loadOnCallFacts } from './record-shifts.ts'
 
 export interface SchedulePreview {
@@ -31,6 +32,7 @@ const DEFAULT_DAYS = 14
 export async function previewSchedule(
   db: Knex,
   { project, body, now }: { project: Pick<Project, 'id' | 'organisationId'>; body: JsonObject; now: Micros },
+  deps: ReachDeps,
 ): Promise<SchedulePreview> {
   const draft = readObject(body.schedule, 'schedule')
   const id = isPresent(body.id) ? readText(body.id, 'id', { max: 100 }) : null
@@ -49,5 +51,14 @@ export async function previewSchedule(
   const after = { schedule, overrides: facts?.overrides ?? [], members: new Set(people.keys()) }
   const result = shifts(after, from, until)
   const changes = changesOf(before ? shifts(before, from, until) : [], result)
-  return { schedule, shifts: result, warnings: warningsOf(after, now), changes, people }
+  const useOf = await loadScheduleUse(
+    db,
+    [{ people }],
+    { organisationId: project.organisationId, visible: [project] },
+    deps,
+  )
+  // A policy cannot name a schedule before it is stored.
+  const use = stored ? useOf(stored.uuid) : { ...useOf(''), isUsed: true }
+  const warnings = warningsOf(after, now, use)
+  return { schedule, shifts: result, warnings, changes, people }
 }

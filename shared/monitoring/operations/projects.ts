@@ -4,6 +4,7 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
 import { ensureOrganisation } from '../../tenancy/organisations/store.ts'
+import { promoteMembersOfCheck } from '../alerting/merge-store.ts'
 import { findPolicy, makeIncidentDue } from '../alerting/policy-store.ts'
 import { listTags } from '../badges/store.ts'
 import { resolveIntegrations } from '../checks/integrations-field.ts'
@@ -128,8 +129,9 @@ export async function changeProvisioning(
 }
 
 /**
- * Removes its integrations. The actor must be allowed to manage both projects. @throws ConflictError at the other
- * project's limit of checks, NotFoundError if the check was deleted
+ * Removes its integrations. Its open incident ends; incidents merged into that one stay, because their checks stay. The
+ * actor must be allowed to manage both projects.
+ * @throws ConflictError at the other project's limit of checks, NotFoundError if the check was deleted
  */
 export async function transferCheck(
   db: Knex,
@@ -145,6 +147,7 @@ export async function transferCheck(
     const locked = await requireLocked(tx, from.id, uuid)
     const before = await listTags(tx, to.id)
     requireTagCapacity(before, [...before, locked.tags])
+    await promoteMembersOfCheck(tx, locked.id)
     await moveCheck(tx, locked.id, to.id)
     await makeIncidentDue(tx, locked.id)
     await reevaluateChildren(tx, [from.id])

@@ -7,8 +7,6 @@ import type { OnCallFacts } from '../on-call/schedule.ts'
 import {
   dueSchedules,
   listResponders,
-  lockSchedule,
-  markScheduleChanged,
   type Responder,
   type StoredSchedule,
   saveNextChange,
@@ -51,31 +49,15 @@ export async function loadOnCallFacts(
   })
 }
 
-/** Records the shifts of a locked schedule up to `now`, before and after each change of its facts. */
-export async function recordShifts(tx: Knex, schedule: StoredSchedule, now: Micros): Promise<void> {
+/** Records the shifts of a locked schedule up to `now`, before and after each change of its facts. Returns the facts. */
+export async function recordShifts(tx: Knex, schedule: StoredSchedule, now: Micros): Promise<LoadedFacts> {
   const [facts] = await loadOnCallFacts(tx, [schedule], now)
-  if (!facts) return
+  if (!facts) throw new Error('the facts of a schedule are found')
   const open = await openShift(tx, schedule.id)
   const recording = recordUntil(facts, { open, nextChangeAt: schedule.nextChangeAt }, now)
   await saveRecording(tx, schedule.id, recording)
   await saveNextChange(tx, schedule.id, recording.nextChangeAt)
-}
-
-/** Changes the facts of a schedule at `now`. Returns null if it was deleted. */
-export async function changeFacts<T>(
-  tx: Knex,
-  id: number,
-  now: Micros,
-  change: (schedule: StoredSchedule) => Promise<T>,
-): Promise<T | null> {
-  const before = await lockSchedule(tx, id)
-  if (!before) return null
-  await recordShifts(tx, before, now)
-  const result = await change(before)
-  await markScheduleChanged(tx, id)
-  const after = await lockSchedule(tx, id)
-  if (after) await recordShifts(tx, after, now)
-  return result
+  return facts
 }
 
 const BATCH = 200

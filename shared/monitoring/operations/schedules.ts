@@ -1,11 +1,12 @@
 import type { Knex } from 'knex'
 import { ConflictError, ForbiddenError, NotFoundError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
+import { acrossTenants } from '../../platform/database/tenant.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { invalid, isPresent, readInstant, refuseUnknown } from '../alerting/fields.ts'
-import { alertingChanged } from '../alerting/policy-store.ts'
+import { alertingChanged, policiesNaming } from '../alerting/policy-store.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { nextChange } from '../on-call/on-call.ts'
 import {
@@ -28,10 +29,13 @@ import {
   updateSchedule as updateRow,
 } from '../on-call/schedule-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
+import { addressOf, changeFacts, type Edit } from './change-facts.ts'
 import { namedIntegrations } from './check-changes.ts'
-import { changeFacts, loadOnCallFacts, recordShifts } from './record-shifts.ts'
+import { inTransaction, type OperationDeps } from './deps.ts'
+import { loadOnCallFacts, recordShifts } from './record-shifts.ts'
+import { mailDeletedShifts, noteShiftChanges } from './shift-changes.ts'
 
-const MAX_SCHEDULES = 50
+export const MAX_SCHEDULES = 50
 export const MAX_OVERRIDES = 500
 const NAME_IN_USE = 'name is used by another schedule'
 
@@ -46,12 +50,14 @@ export async function createSchedule(
   return await transaction(db, async (tx) => {
     const fields = readSchedule(body, null, await namedIntegrations(tx, project.id))
     await lockProject(tx, project.id)
-    if ((await countSchedules(tx, project.id)) >= MAX_SCHEDULES) throw new ForbiddenError('')
+    if ((await countSchedules(tx, project.id)) >= MAX_SCHEDULES)
+      throw new ForbiddenError(`The project has reached its limit of ${MAX_SCHEDULES} schedules.`)
     const id = await insertSchedule(tx, project, fields)
     if (id === null) throw new ConflictError(NAME_IN_USE)
     const schedule = await lockSchedule(tx, id)
     if (!schedule) throw new Error('an inserted row is found')
-    await recordShifts(tx, schedule, now)
+    const facts = await recordShifts(tx, schedule, now)
+    await noteShiftChanges(tx, null, facts, { now, known: addressOf(actor) })
     await audit(tx, actor, project, 'schedule.created', fields.name)
     return schedule
   })
@@ -67,7 +73,7 @@ export async function updateSchedule(
   return await transaction(db, async (tx) => {
     const found = await requireSchedule(tx, project.id, uuid)
     const integrations = await namedIntegrations(tx, project.id)
-    await changeFacts(tx, found.id, now, async (current) => {
+    await changeFacts(tx, { id: found.id, now, actor }, async (current) => {
       const fields = readSchedule(body, current, integrations)
       if (!(await updateRow(tx, current.id, fields))) throw new ConflictError(NAME_IN_USE)
       await audit(tx, actor, project, 'schedule.changed', fields.name)
@@ -76,14 +82,24 @@ export async function updateSchedule(
   })
 }
 
-/** @throws NotFoundError */
+/**
+ * @param input.visible projects whose policies the caller may see by name
+ * @throws NotFoundError, ConflictError if a policy names it
+ */
 export async function deleteSchedule(
   db: Knex,
   actor: Actor,
-  { project, uuid }: { project: Owner; uuid: string },
+  input: { project: Owner; uuid: string; now: Micros; visible: readonly Pick<Project, 'id'>[] },
+  deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<StoredSchedule> {
-  return await transaction(db, async (tx) => {
+  const { project, uuid, now, visible } = input
+  return await inTransaction(db, deps, async (tx, enqueue) => {
     const schedule = await requireSchedule(tx, project.id, uuid)
+    // A shared schedule may be named by policies of other projects.
+    const users = await acrossTenants(() => policiesNaming(tx, project.organisationId, uuid))
+    if (users.length > 0) throw new ConflictError(usedBy(users, visible))
+    const [facts] = await loadOnCallFacts(tx, [schedule], now)
+    if (facts && enqueue) await mailDeletedShifts(tx, enqueue, deps, { facts, now, known: addressOf(actor) })
     if (!(await deleteRow(tx, schedule.id))) throw new NotFoundError('')
     await audit(tx, actor, project, 'schedule.deleted', schedule.name)
     return schedule
@@ -100,7 +116,7 @@ export async function addOverride(
   return await transaction(db, async (tx) => {
     const { id } = await requireSchedule(tx, project.id, uuid)
     const fields = readOverride(body, now)
-    return await storeOverride(tx, { id, fields, by, now }, (schedule) =>
+    return await storeOverride(tx, { id, now, actor, fields, by }, (schedule) =>
       audit(tx, actor, project, 'override.created', overrideLabel(schedule, fields)),
     )
   })
@@ -120,7 +136,7 @@ export async function takeOver(
     refuseUnknown(body, '', ['person', 'until', 'api_key'])
     if (until <= now) throw invalid('until', 'is in the past')
     const fields = { person, replaces: null, start: now, end: until, note: '' }
-    return await storeOverride(tx, { id: schedule.id, fields, by, now }, () =>
+    return await storeOverride(tx, { id: schedule.id, now, actor, known: [person], fields, by }, () =>
       audit(tx, actor, project, 'schedule.taken-over', overrideLabel(schedule, fields)),
     )
   })
@@ -135,12 +151,23 @@ export async function removeOverride(
   return await transaction(db, async (tx) => {
     const override = await findOverride(tx, project.id, uuid)
     if (!override) throw new NotFoundError('')
-    await changeFacts(tx, override.scheduleId, now, async (schedule) => {
+    await changeFacts(tx, { id: override.scheduleId, now, actor }, async (schedule) => {
       if (!(await deleteOverrideRow(tx, override.id))) throw new NotFoundError('')
       await audit(tx, actor, project, 'override.deleted', overrideLabel(schedule, override))
     })
     return override
   })
+}
+
+type User = Awaited<ReturnType<typeof policiesNaming>>[number]
+
+/** Names a policy only if the caller may see its project. */
+function usedBy(users: readonly User[], visible: readonly Pick<Project, 'id'>[]): string {
+  const named = users.find(({ projectId }) => visible.some(({ id }) => id === projectId))
+  if (named) return `is used by policy "${named.name}"`
+  return users.length === 1
+    ? 'is used by 1 policy of another project'
+    : `is used by ${users.length} policies of other projects`
 }
 
 /** @throws NotFoundError */
@@ -152,12 +179,13 @@ async function requireSchedule(db: Knex, projectId: number, uuid: string): Promi
 
 async function storeOverride(
   tx: Knex,
-  input: { id: number; fields: OverrideFields; by: string; now: Micros },
+  { fields, by, ...edit }: Edit & { fields: OverrideFields; by: string },
   note: (schedule: StoredSchedule) => Promise<void>,
 ): Promise<StoredOverride> {
-  const { id, fields, by, now } = input
-  const stored = await changeFacts(tx, id, now, async (schedule) => {
-    if ((await overridesOf(tx, [id], now)).length >= MAX_OVERRIDES) throw new ForbiddenError('')
+  const { id, now } = edit
+  const stored = await changeFacts(tx, edit, async (schedule) => {
+    if ((await overridesOf(tx, [id], now)).length >= MAX_OVERRIDES)
+      throw new ForbiddenError(`The schedule has reached its limit of ${MAX_OVERRIDES} overrides.`)
     await note(schedule)
     return await insertOverride(tx, id, fields, { createdBy: by })
   })

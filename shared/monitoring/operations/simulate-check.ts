@@ -23,13 +23,15 @@ import { windowsOf } from '../maintenance/window-store.ts'
 import { listFlipsOfChecks } from '../pages/status-history-store.ts'
 import { notifiesUnknown } from '../projects/changes-store.ts'
 import type { Project } from '../projects/store.ts'
+import { findManagers } from '../reports/report-store.ts'
 import type { Outage } from '../simulation/check-group.ts'
 import { ParentHistory } from '../simulation/parent-history.ts'
 import { nodesAbove, outagesBeside, refusalsOf } from '../simulation/recording-store.ts'
 import { assumptionsOf, type Simulated } from '../simulation/simulated.ts'
 import { MAX_SIMULATION, type SimulatedIntegration, Simulation } from '../simulation/simulation.ts'
-import { namedIntegrations } from './check-changes.ts'
 import { decryptConfig } from './integration-config.ts'
+import { stepNames } from './policies.ts'
+import type { ReachDeps } from './reachable.ts'
 import {
   type CheckToSimulate,
   freshCheck,
@@ -39,8 +41,12 @@ import {
   readSimulationRequest,
   recordingOf,
 } from './simulated-check.ts'
+import { loadSimulatedPeople, readScheduleDrafts } from './simulated-schedules.ts'
 
-const MEMBERS = ['check', 'settings', 'rules', 'policy', 'windows', 'events', 'recorded', 'from', 'until', 'api_key']
+const MEMBERS = [
+  ...['check', 'settings', 'rules', 'policy', 'windows', 'schedules', 'events', 'recorded', 'from', 'until'],
+  'api_key',
+]
 const MAX_WINDOWS = 100
 const WEEK: Micros = microsOfSeconds(604_800)
 const PER_MINUTE = 6
@@ -52,8 +58,7 @@ export interface SimulatedCheck extends Simulated {
   assumed: string[]
 }
 
-interface Deps {
-  secrets: Secrets
+interface Deps extends ReachDeps {
   installation: { generations(): readonly PingGeneration[] }
 }
 
@@ -65,13 +70,14 @@ interface Deps {
  */
 export async function simulateCheck(
   db: Knex,
-  input: { project: Pick<Project, 'id'>; body: JsonObject; now: Micros; isCounted?: boolean },
-  { secrets, installation }: Deps,
+  input: { project: Pick<Project, 'id' | 'organisationId'>; body: JsonObject; now: Micros; isCounted?: boolean },
+  deps: Deps,
 ): Promise<SimulatedCheck> {
   const { project, body, now, isCounted = true } = input
   const check = await readSimulatedCheck(db, project.id, body)
-  const policy = await policyOf(db, project.id, check, body.policy)
+  const policy = await policyOf(db, project, check, body.policy)
   const windows = await windowsFor(db, project.id, body.windows, now)
+  const drafts = await readScheduleDrafts(db, project, body.schedules)
   const span = spanOf(body, now)
   const requested = readSimulationRequest(body, check)
   refuseUnknown(body, '', MEMBERS)
@@ -84,26 +90,30 @@ export async function simulateCheck(
     requested.kind === 'events'
       ? requested.events
       : await recordingOf(db, check.id ?? 0, { kind: requested.kind, sources })
+  const first = Math.min(span.from, played[0]?.at ?? span.from)
+  const plan = policy?.plan ?? null
   const simulation = new Simulation({
     check: { ...freshCheck(check), uuid: check.uuid, tags: splitTags(check.tags) },
     played,
     ruleState: freshRuling(check),
-    gaps: isRecorded ? await gapsSince(db, Math.min(span.from, played[0]?.at ?? span.from)) : [],
+    gaps: isRecorded ? await gapsSince(db, first) : [],
     refusals: isRecorded ? await refusalsOf(db, check.id ?? 0) : [],
-    shard: 1n << BigInt(shardOf(check.id ?? 0, shardsNow(installation.generations()))),
+    shard: 1n << BigInt(shardOf(check.id ?? 0, shardsNow(deps.installation.generations()))),
     policy: policy && { id: policy.id, version: 1, plan: policy.plan },
     severity: check.rules.severity,
-    integrations: await integrationsFor(db, project.id, check, secrets),
+    integrations: await integrationsFor(db, project.id, check, deps.secrets),
+    people: await loadSimulatedPeople(db, { project, plan, drafts, from: first, until: span.until, now }, deps),
+    managers: deps.config.smtpUrl === undefined ? [] : (await findManagers(db, project.id)).map(({ email }) => email),
     windows,
     parents: await parentsOf(db, project.id, check),
-    crowd: await groupOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
+    otherOutages: await groupOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
     notifiesUnknown: await notifiesUnknown(db, project.id),
     ...span,
   })
   const slices = createTimeSlices()
   while (simulation.step()) await slices.yieldIfNeeded()
   const result = simulation.result()
-  return { ...result, assumed: assumptionsOf(result, policy?.plan ?? null), check, ...span }
+  return { ...result, assumed: assumptionsOf(result, plan), check, ...span }
 }
 
 interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
@@ -113,11 +123,12 @@ interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
 /** undefined: the current policy; null: none; a uuid; or a draft */
 async function policyOf(
   db: Knex,
-  projectId: number,
+  project: Pick<Project, 'id' | 'organisationId'>,
   { tags, rules }: CheckToSimulate,
   requested: JsonValue | undefined,
 ): Promise<PlayedPolicy | null> {
   if (requested === null) return null
+  const { id: projectId } = project
   const all = await policiesOf(db, [projectId])
   const applying = (policy: Policy): PlayedPolicy => ({
     ...policy,
@@ -128,7 +139,7 @@ async function policyOf(
   if (requested === undefined) return inForce && applying(inForce)
   if (typeof requested === 'string') return applying(await requirePolicy(db, projectId, requested))
   const draft = { name: 'draft', ...readObject(requested, 'policy') }
-  const { plan, match } = readPolicy(draft, null, await namedIntegrations(db, projectId))
+  const { plan, match } = readPolicy(draft, null, await stepNames(db, project))
   const wanted = splitTags(match)
   return {
     id: 0,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { columns, query, typed } from '../../platform/database/sql.ts'
-import { newsOfGaps } from '../availability/gap-list-store.ts'
+import { findNotableGap } from '../availability/gap-list-store.ts'
 import type { ListedGap } from '../availability/notice.ts'
 
 /** The navigation of each page shows these. */
@@ -19,7 +19,7 @@ const ATTENTION_COLUMNS = columns<Omit<Attention, 'gap'>>()(`
 export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
   const [rows, gap] = await Promise.all([
     query(db, typed`SELECT ${ATTENTION_COLUMNS}`, [projectId, projectId]),
-    newsOfGaps(db, projectId),
+    findNotableGap(db, projectId),
   ])
   return { ...(rows[0] ?? { down: 0, failing: 0 }), gap }
 }

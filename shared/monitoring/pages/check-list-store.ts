@@ -3,6 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, query, type SqlValue, typed } from '../../platform/database/sql.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
+import { IS_EXHAUSTED } from '../alerting/incident-store.ts'
 import { timesColumns } from '../checks/columns-store.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
@@ -17,6 +18,7 @@ export interface ListedCheck extends CheckTimes {
   slug: string
   tags: string
   integrationIds: string[]
+  sortGroup: string
   sortKey: string | number
 }
 
@@ -72,20 +74,25 @@ export async function shownAt(db: Knex, projectId: number, micros: Micros): Prom
 /** Down, late, all others. */
 const RANK = `CASE ${SHOWN} WHEN 'down' THEN '0' WHEN 'grace' THEN '1' ELSE '2' END`
 
-const LOWERED = 'lower(c.name COLLATE "C")'
+/** Digits are compared as numbers. A PostgreSQL without ICU compares bytes. */
+const NAME = 'c.name COLLATE natural_order'
 
+/**
+ * Rows are ordered by `group`, `key` and id. The group is a separate column, because in one text its digits would join
+ * those of the name; it compares bytes.
+ */
 const SORTS = {
-  name: { key: 'lower(c.name)', type: 'text' },
-  created: { key: 'c.id', type: 'bigint' },
-  'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
-  // Compares bytes and lowers ASCII only: collating 10,000 rows for each page costs more than the rest of the query.
-  status: { key: `(${RANK} || ${LOWERED}) COLLATE "C"`, type: 'text' },
+  name: { group: `''`, key: NAME, type: 'text' },
+  created: { group: `''`, key: 'c.id', type: 'bigint' },
+  'last-ping': { group: `''`, key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
+  status: { group: RANK, key: NAME, type: 'text' },
   // By the first tag, checks without tags last; within a tag by status.
   tag: {
-    key: `((CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK} || ${LOWERED}) COLLATE "C"`,
+    group: `(CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK}`,
+    key: NAME,
     type: 'text',
   },
-} as const satisfies Record<CheckSort, { key: string; type: string }>
+} as const satisfies Record<CheckSort, { group: string; key: string; type: string }>
 
 const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
   id: 'c.id',
@@ -93,6 +100,7 @@ const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
   name: 'c.name',
   slug: 'c.slug',
   tags: 'c.tags',
+  sortGroup: '"sortGroup"',
   sortKey: '"sortKey"',
   integrationIds: `
     coalesce((SELECT array_agg(integrations.uuid::text) FROM check_integrations
@@ -115,19 +123,21 @@ export async function listCheckPage(
     windows?: readonly OpenWindow[]
   },
 ): Promise<ListedCheck[]> {
-  const { key, type } = SORTS[page.sort]
+  const { group, key, type } = SORTS[page.sort]
   const where = conditions(projectId, page.filter, page.shown, page.windows ?? [])
   const { after, before = null } = page
   const beside = before ?? after
-  const place = beside ? `WHERE ("sortKey", id) ${before ? '<' : '>'} (?::${type}, ?::bigint)` : ''
-  const order = before ? '"sortKey" DESC, id DESC' : '"sortKey", id'
+  const place = beside
+    ? `WHERE ("sortGroup", "sortKey", id) ${before ? '<' : '>'} (?::text, ?::${type}, ?::bigint)`
+    : ''
+  const order = before ? '"sortGroup" DESC, "sortKey" DESC, id DESC' : '"sortGroup", "sortKey", id'
   const ranked = page.sort === 'status' || page.sort === 'tag' ? page.shown : []
   return await query(
     db,
-    typed`SELECT ${LISTED_COLUMNS}, ${TIMES_COLUMNS} FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
+    typed`SELECT ${LISTED_COLUMNS}, ${TIMES_COLUMNS} FROM (SELECT * FROM (SELECT c.id, (${group}) COLLATE "C" AS "sortGroup", ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
            ORDER BY ${order} LIMIT ?) AS page JOIN checks c ON c.id = page.id
-     ORDER BY "sortKey", c.id`,
-    [...ranked, ...where.values, ...(beside ? [beside.key, beside.id] : []), page.limit],
+     ORDER BY "sortGroup", "sortKey", c.id`,
+    [...ranked, ...where.values, ...(beside ? [beside.group, beside.key, beside.id] : []), page.limit],
   )
 }
 
@@ -161,13 +171,13 @@ const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: num
 })
 
 /** Changes when anything in the project's list may look different, except through a maintenance window. */
-export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
+export async function listFingerprint(db: Knex, projectId: number): Promise<{ fingerprint: string; down: number }> {
   const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [
     projectId,
     projectId,
   ])
   const { count, versions, down, acknowledged } = rows[0] ?? { count: 0, versions: 0, down: 0, acknowledged: '' }
-  return { mark: `${count} ${versions}${acknowledged && ` ${acknowledged}`}`, down }
+  return { fingerprint: `${count} ${versions}${acknowledged && ` ${acknowledged}`}`, down }
 }
 
 /** Omits deleted checks. */
@@ -261,4 +271,15 @@ export async function acknowledgementsOf(db: Knex, checkIds: readonly number[]):
     [checkIds],
   )
   return new Map(rows.map(({ checkId, ...acknowledgement }) => [checkId, acknowledgement]))
+}
+
+/** Returns those of the checks whose open incident has nothing left to send. */
+export async function exhaustedChecks(db: Knex, checkIds: readonly number[]): Promise<Set<number>> {
+  const rows = await query<{ checkId: number }>(
+    db,
+    `SELECT i.check_id AS "checkId" FROM incidents i LEFT JOIN alert_policies p ON p.id = i.policy_id
+     WHERE i.check_id = ANY(?::bigint[]) AND ${IS_EXHAUSTED}`,
+    [checkIds],
+  )
+  return new Set(rows.map(({ checkId }) => checkId))
 }

@@ -25,6 +25,7 @@ export interface Acknowledgement {
 export type QuietCounts = Record<NonNullable<CheckFilter['quiet']>, number>
 
 export interface ListCursor {
+  group: string
   key: string | number
   id: number
 }
@@ -56,21 +57,24 @@ export function parseListQuery(query: URLSearchParams): {
 }
 
 export function formatCursor(cursor: ListCursor): string {
-  return Buffer.from(JSON.stringify([cursor.key, cursor.id])).toString('base64url')
+  return Buffer.from(JSON.stringify([cursor.group, cursor.key, cursor.id])).toString('base64url')
 }
 
 /** Returns null unless formatCursor made the text for this order. */
 function parseCursor(text: string | null, sort: CheckSort): ListCursor | null {
   if (text === null || text.length > 1000) return null
   try {
-    const [key, id]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    if (typeof id !== 'number' || !Number.isSafeInteger(id)) return null
-    if (sort === 'name' || sort === 'status' || sort === 'tag')
-      return typeof key === 'string' && !key.includes('\0') ? { key, id } : null
-    return typeof key === 'number' && Number.isSafeInteger(key) ? { key, id } : null
+    const [group, key, id]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (!isStorable(group) || typeof id !== 'number' || !Number.isSafeInteger(id)) return null
+    if (sort === 'name' || sort === 'status' || sort === 'tag') return isStorable(key) ? { group, key, id } : null
+    return typeof key === 'number' && Number.isSafeInteger(key) ? { group, key, id } : null
   } catch {
     return null
   }
+}
+
+function isStorable(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0')
 }
 
 function cleaned(text: string): string {

@@ -17,6 +17,9 @@ export interface LogCursor {
   id: string
 }
 
+/** Of an integration, or of the person if `c` is null. */
+const RECIPIENT_NAME = `coalesce(c.name, nullif(u.name, ''), u.email)`
+
 /** Members of other kinds are null. */
 export interface LogEntry extends LogCursor {
   type: PingType | null
@@ -92,8 +95,8 @@ export async function listCheckLog(
         FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
        UNION ALL
        (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea, NULL,
-               NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error, NULL
-        FROM notifications n JOIN integrations c ON c.id = n.integration_id
+               NULL, n.check_status, NULL, ${RECIPIENT_NAME}, coalesce(c.kind, n.method_kind), c.uuid, n.state, n.error, NULL
+        FROM notifications n LEFT JOIN integrations c ON c.id = n.integration_id LEFT JOIN users u ON u.id = n.user_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
        UNION ALL
        (SELECT g.from_at, 'gap', lpad(g.id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -162,30 +165,36 @@ export async function findPing(db: Knex, table: PingTable, checkId: number, n: n
 }
 
 export interface NotifiedMessage {
-  integrationUuid: string
+  /** null for a person */
+  integrationUuid: string | null
   integrationName: string
   integrationKind: string
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
   error: string
 }
 
-const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>()(`
-  c.uuid AS integrationUuid, c.name AS integrationName, c.kind AS integrationKind, n.state, n.error`)
+const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>({
+  integrationUuid: 'c.uuid',
+  integrationName: RECIPIENT_NAME,
+  integrationKind: 'coalesce(c.kind, n.method_kind)',
+  state: 'n.state',
+  error: 'n.error',
+})
 
-/** Newest of each integration. */
+/** Newest of each integration and person. */
 export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {
   return await query(
     db,
-    typed`SELECT DISTINCT ON (c.id) ${NOTIFIED_MESSAGE_COLUMNS}
-     FROM notifications n JOIN integrations c ON c.id = n.integration_id
-     WHERE n.check_id = ? AND n.check_status = 'down' AND n.created_at >= ${timestampOf('?::bigint')}
-     ORDER BY c.id, n.created_at DESC LIMIT 20`,
+    typed`SELECT DISTINCT ON (c.id, u.id) ${NOTIFIED_MESSAGE_COLUMNS}
+     FROM notifications n LEFT JOIN integrations c ON c.id = n.integration_id LEFT JOIN users u ON u.id = n.user_id
+     WHERE n.check_id = ? AND n.check_status = 'down' AND n.what <> 'ack' AND n.created_at >= ${timestampOf('?::bigint')}
+     ORDER BY c.id, u.id, n.created_at DESC LIMIT 20`,
     [checkId, since],
   )
 }
 
-const CHECK_FINGERPRINT_COLUMNS = columns<{ mark: string; isDown: boolean }>({
-  mark: `concat_ws(' ', status, n_pings, last_start, alert_after,
+const CHECK_FINGERPRINT_COLUMNS = columns<{ fingerprint: string; isDown: boolean }>({
+  fingerprint: `concat_ws(' ', status, n_pings, last_start, alert_after,
                       (SELECT max(id) FROM flips WHERE check_id = checks.id),
                       (SELECT string_agg(state || attempts, ' ') FROM
                         (SELECT state, attempts FROM notifications n WHERE n.check_id = checks.id
@@ -194,9 +203,9 @@ const CHECK_FINGERPRINT_COLUMNS = columns<{ mark: string; isDown: boolean }>({
 })
 
 /** Changes when the check's page may look different. */
-export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mark: string; isDown: boolean }> {
+export async function checkFingerprint(db: Knex, checkId: number): Promise<{ fingerprint: string; isDown: boolean }> {
   const rows = await query(db, typed`SELECT ${CHECK_FINGERPRINT_COLUMNS} FROM checks WHERE id = ?`, [checkId])
-  return rows[0] ?? { mark: '', isDown: false }
+  return rows[0] ?? { fingerprint: '', isDown: false }
 }
 
 export async function findCreation(db: Knex, checkId: number): Promise<Micros> {

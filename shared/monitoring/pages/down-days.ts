@@ -13,10 +13,10 @@ export interface DownDay {
   isUnknown?: boolean
 }
 
-/** Each list is merged. */
-interface MarkedTime {
+/** Spans that are drawn or counted differently. Each list is merged. */
+interface SpecialTime {
   excluded?: readonly WindowTime[]
-  marked?: readonly WindowTime[]
+  planned?: readonly WindowTime[]
   unknown?: readonly WindowTime[]
 }
 
@@ -30,7 +30,7 @@ export function downDays(
   flips: readonly Flip[],
   days: number,
   now: Micros,
-  { excluded = [], marked = [], unknown = [] }: MarkedTime = {},
+  { excluded = [], planned = [], unknown = [] }: SpecialTime = {},
 ): DownDay[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const first = ordered[0]
@@ -50,7 +50,7 @@ export function downDays(
     return {
       date: toIsoMillis(from).slice(0, 10),
       seconds: isKnown ? Math.floor(toSeconds(micros)) : null,
-      ...(covered(marked, from, until) > 0 && { isPlanned: true }),
+      ...(covered(planned, from, until) > 0 && { isPlanned: true }),
       ...(covered(unknown, from, until) > 0 && { isUnknown: true }),
     }
   })

@@ -158,15 +158,15 @@ export async function assignToAllChecks(tx: Knex, integrationId: number, project
 export async function integrationFingerprint(
   db: Knex,
   integrationId: number,
-): Promise<{ mark: string; isDown: boolean }> {
-  const rows = await query<{ mark: string }>(
+): Promise<{ fingerprint: string; isDown: boolean }> {
+  const rows = await query<{ fingerprint: string }>(
     db,
     `SELECT concat_ws(' ', c.last_notify_at, c.disabled_at, c.last_error, c.email_verified,
                       (SELECT string_agg(n.state || n.attempts, ' ') FROM
                         (SELECT state, attempts FROM notifications WHERE integration_id = c.id
-                         ORDER BY created_at DESC LIMIT 30) AS n)) AS mark
+                         ORDER BY created_at DESC LIMIT 30) AS n)) AS fingerprint
      FROM integrations c WHERE c.id = ?`,
     [integrationId],
   )
-  return { mark: rows[0]?.mark ?? '', isDown: false }
+  return { fingerprint: rows[0]?.fingerprint ?? '', isDown: false }
 }

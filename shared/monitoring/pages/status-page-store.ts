@@ -12,13 +12,13 @@ export interface StatusPage {
   /** below the title; may be empty */
   intro: string
   isGrouped: boolean
-  /** marks down checks whose incident is acknowledged */
+  /** shows down checks whose incident is acknowledged as in progress */
   showsProgress: boolean
   /** changes with the picture; null without one */
-  logoMark: string | null
+  logoDigest: string | null
 }
 
-const COLUMNS = columns<StatusPage>()('project_id, token, title, tags, intro, is_grouped, shows_progress, logo_mark')
+const COLUMNS = columns<StatusPage>()('project_id, token, title, tags, intro, is_grouped, shows_progress, logo_digest')
 
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
@@ -31,7 +31,7 @@ export async function findStatusPageByToken(db: Knex, token: string): Promise<St
 }
 
 /** Token and logo of an existing page stay. */
-export async function saveStatusPage(db: Knex, page: Omit<StatusPage, 'logoMark'>): Promise<void> {
+export async function saveStatusPage(db: Knex, page: Omit<StatusPage, 'logoDigest'>): Promise<void> {
   await execute(
     db,
     `INSERT INTO status_pages (project_id, token, title, tags, intro, is_grouped, shows_progress)
@@ -57,11 +57,11 @@ export async function findStatusLogo(db: Knex, token: string): Promise<Logo | nu
 }
 
 export async function saveStatusLogo(db: Knex, projectId: number, logo: Logo | null): Promise<boolean> {
-  const mark = logo && createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)
+  const digest = logo && createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)
   const changed = await execute(
     db,
-    'UPDATE status_pages SET logo = ?, logo_type = ?, logo_mark = ? WHERE project_id = ?',
-    [logo?.bytes ?? null, logo?.type ?? null, mark, projectId],
+    'UPDATE status_pages SET logo = ?, logo_type = ?, logo_digest = ? WHERE project_id = ?',
+    [logo?.bytes ?? null, logo?.type ?? null, digest, projectId],
   )
   return changed > 0
 }

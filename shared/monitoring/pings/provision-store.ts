@@ -3,7 +3,7 @@ import { ValidationError } from '../../errors.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import { listTags } from '../badges/store.ts'
 import { resolveIntegrations } from '../checks/integrations-field.ts'
-import { type Birth, birthOf, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
+import { type CreationSettings, creationSettings, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
 import { applySpec } from '../checks/settings.ts'
 import { assignIntegrations, insertCheck } from '../checks/store.ts'
 import { requireTagCapacity } from '../checks/tags.ts'
@@ -53,31 +53,36 @@ export async function provisionCheck(
   const count = await countChecks(tx, project.id)
   if (count >= limit) await noteCheckLimit(tx, project.id, limit)
   if (count >= 2 * limit) return { outcome: 'refused' }
-  const birth = birthOf({ ...NO_PROVISIONING, ...project.provisioning }, requested)
-  const check = await giveBirth(tx, project.id, slug, birth)
-  return { outcome: 'created', check, leftOut: birth.leftOut }
+  const creation = creationSettings({ ...NO_PROVISIONING, ...project.provisioning }, requested)
+  const check = await createFromPing(tx, project.id, slug, creation)
+  return { outcome: 'created', check, leftOut: creation.leftOut }
 }
 
 /** Adds invalid settings to `leftOut`. */
-async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
-  if (birth.spec.tags !== undefined && !(await fitsTags(tx, projectId, birth.spec.tags))) {
-    delete birth.spec.tags
-    birth.leftOut.push('tags')
+async function createFromPing(
+  tx: Knex,
+  projectId: number,
+  slug: string,
+  creation: CreationSettings,
+): Promise<FoundCheck> {
+  if (creation.spec.tags !== undefined && !(await fitsTags(tx, projectId, creation.spec.tags))) {
+    delete creation.spec.tags
+    creation.leftOut.push('tags')
   }
-  const settings = applySpec(null, birth.spec, { slugFromName: false })
+  const settings = applySpec(null, creation.spec, { slugFromName: false })
   const check = await insertCheck(tx, projectId, { ...settings, name: slug, slug })
   const integrations = (await listIntegrations(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
-  const choice = birth.spec.channels === undefined ? null : resolveIntegrations(birth.spec.channels, integrations)
-  if (choice && !choice.ok) birth.leftOut.push('channels')
+  const choice = creation.spec.channels === undefined ? null : resolveIntegrations(creation.spec.channels, integrations)
+  if (choice && !choice.ok) creation.leftOut.push('channels')
   await assignIntegrations(tx, check, choice?.ok ? choice.ids : integrations.map(({ id }) => id))
-  if (birth.policy !== null) {
+  if (creation.policy !== null) {
     const named = await query(
       tx,
       `INSERT INTO check_rules (check_id, policy_id) SELECT ?, id FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid
        RETURNING check_id`,
-      [check.id, projectId, birth.policy],
+      [check.id, projectId, creation.policy],
     )
-    if (named.length === 0) birth.leftOut.push('policy')
+    if (named.length === 0) creation.leftOut.push('policy')
   }
   return { checkId: check.id, uuid: check.uuid, projectId }
 }

@@ -32,7 +32,7 @@ export interface RecordedPing {
   subject?: string
 }
 
-/** A stream is what one publisher sends to one shard: its messages are numbered from 1 and applied in order. */
+/** Position in the messages of one publisher to one shard, which are numbered from 1 and applied in order. */
 export interface StreamPosition {
   stream: string
   shard: number
@@ -40,7 +40,7 @@ export interface StreamPosition {
   lastSeq: number
 }
 
-/** The transaction that wrote. Two servers can use the same transaction number. */
+/** Identifies the writing transaction, because two servers can use the same transaction number. */
 export interface Writer {
   xid: number
   /** start of the server process; differs between a promoted standby and the previous primary */
@@ -141,9 +141,10 @@ const DATABASE_CLOCK: Prepared<{ now: Micros }> = {
 }
 
 /**
- * Writes pings at the latest with the commit. The log is a ring buffer: a ping overwrites the oldest one, so no clean-up
- * is needed (docs/adr/0002). Pass at most the newest `logLimit` pings of each check. With `expectFree`, pings with numbers
- * up to `logLimit` are inserted into slots that must be free; if one is taken, the transaction fails (`isSlotTaken`).
+ * Queues pings, which are written at the latest with the commit. The log is a ring buffer: a ping overwrites the oldest
+ * one, so no clean-up is needed (docs/adr/0002). Pass at most the newest `logLimit` pings of each check. With
+ * `expectFree`, pings with numbers up to `logLimit` are inserted into slots that must be free; if one is taken, the
+ * transaction fails (`isSlotTaken`).
  */
 export function recordPings(
   run: RunPrepared,

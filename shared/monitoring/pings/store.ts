@@ -26,8 +26,8 @@ type LookBackRow = { requested: number } & ({ n: null } | NonNullable<LookBackAn
 const LOOK_BACK_COLUMNS = columns<LookBackRow>()('requested.n AS requested, found.n, found.type, found.at')
 
 /** Returns per finish the newest earlier ping of its run (durations.ts). */
-export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {
-  if (questions.length === 0) return []
+export async function lookBack(db: Knex, checkId: number, lookups: readonly LookBack[]): Promise<LookBackAnswer[]> {
+  if (lookups.length === 0) return []
   const rows: LookBackRow[] = await query(
     db,
     typed`SELECT ${LOOK_BACK_COLUMNS}
@@ -40,10 +40,10 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
        ORDER BY pings.n DESC LIMIT 1
      ) AS found ON true`,
     [
-      questions.map(({ n }) => n),
-      questions.map(({ rid }) => rid),
-      questions.map(({ beforeN }) => beforeN),
-      questions.map(({ after }) => after),
+      lookups.map(({ n }) => n),
+      lookups.map(({ rid }) => rid),
+      lookups.map(({ beforeN }) => beforeN),
+      lookups.map(({ after }) => after),
       checkId,
     ],
   )

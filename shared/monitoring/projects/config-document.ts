@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { toIsoSeconds } from '../../time.ts'
 import type { policyView } from '../alerting/policy.ts'
 import { NO_RULES, type RuleFields } from '../alerting/read-policy.ts'
 import {
@@ -11,6 +12,8 @@ import {
   toApi,
 } from '../checks/fields.ts'
 import type { windowView } from '../maintenance/window.ts'
+import { scheduleView } from '../on-call/read-schedule.ts'
+import type { Override, ScheduleFields } from '../on-call/schedule.ts'
 
 export type ConfiguredCheck = CheckSettings & { uuid: string; integrationIds: readonly string[] }
 
@@ -25,6 +28,7 @@ export interface ConfigDocument {
   channels: { id: string; kind: string; name: string; config: Readonly<Record<string, unknown>> }[]
   checks: (ReturnType<typeof toDocumentedCheck> & { rules?: DocumentedRules })[]
   /** absent if the project has none, like `windows` */
+  schedules?: ReturnType<typeof documentedSchedule>[]
   policies?: ReturnType<typeof policyView>[]
   windows?: ReturnType<typeof windowView>[]
 }
@@ -53,6 +57,20 @@ export function toDocumentedCheck(check: ConfiguredCheck) {
   }
 }
 
+/** Swaps are exported as the overrides that they created. */
+export function documentedSchedule(
+  schedule: ScheduleFields & { uuid: string },
+  overrides: readonly (Override & { uuid: string; note: string })[],
+) {
+  return {
+    id: schedule.uuid,
+    ...scheduleView(schedule),
+    overrides: overrides.map(({ uuid, person, replaces, start, end, note }) => ({
+      ...{ id: uuid, person, replaces, start: toIsoSeconds(start), end: toIsoSeconds(end), note },
+    })),
+  }
+}
+
 export type SettingChanges = Record<string, { from: unknown; to: unknown }>
 
 /** An import deletes nothing. */
@@ -60,10 +78,13 @@ export interface ImportReport {
   applied: boolean
   channels: ObjectChanges
   checks: ObjectChanges
+  schedules?: ObjectChanges
   policies?: ObjectChanges
   windows?: ObjectChanges
   /** named by checks but missing, so not assigned */
   unknownIntegrations: string[]
+  /** addresses that are not members; absent if there are none */
+  unknownPeople?: string[]
 }
 
 export interface ObjectChanges {

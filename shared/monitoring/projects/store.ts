@@ -140,11 +140,14 @@ export interface ListedKey {
   /** its creator as in the audit log; empty for older keys */
   createdBy: string
   lastUsedAt: Date | null
+  /** when a rotation created its successor; it still works */
+  replacedAt: Date | null
   /** ping keys only */
   sealed: string | null
 }
 
-const LISTED_KEY_COLUMNS = columns<ListedKey>()('id, kind, prefix, name, created_at, created_by, last_used_at, sealed')
+const LISTED_KEY_COLUMNS = columns<ListedKey>()(`
+  id, kind, prefix, name, created_at, created_by, last_used_at, replaced_at, sealed`)
 
 /** Omits revoked keys; oldest first. */
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
@@ -154,6 +157,29 @@ export async function listProjectKeys(db: Knex, projectId: number): Promise<List
     [projectId],
   )
   return rows
+}
+
+/** Returns the ping key for URLs, encrypted; null without one. Replaced keys come last. */
+export function sealedPingKey(keys: readonly ListedKey[]): string | null {
+  const pingKeys = keys.filter(({ kind }) => kind === 'ping')
+  return (pingKeys.find(({ replacedAt }) => replacedAt === null) ?? pingKeys[0])?.sealed ?? null
+}
+
+const REPLACED_KEY_COLUMNS = columns<Pick<ListedKey, 'kind' | 'name'>>()('kind, name')
+
+/** Marks a key as replaced. It still works. Returns null for a missing, revoked or replaced key. */
+export async function replaceProjectKey(
+  tx: Knex,
+  projectId: number,
+  keyId: number,
+): Promise<Pick<ListedKey, 'kind' | 'name'> | null> {
+  const rows = await query(
+    tx,
+    typed`UPDATE project_keys SET replaced_at = now()
+     WHERE project_id = ? AND id = ? AND revoked_at IS NULL AND replaced_at IS NULL RETURNING ${REPLACED_KEY_COLUMNS}`,
+    [projectId, keyId],
+  )
+  return rows[0] ?? null
 }
 
 /** Caches of processes follow within seconds. */

@@ -24,7 +24,7 @@ export function reportMail(
   const [first, last] = [localDay(period.from, tz), localDay(period.until - 1, tz)]
   const days = first === last ? first : `${first} to ${last}`
   const sections = projects.flatMap((project) => projectSections(project, addressed.publicUrl))
-  return written(
+  return writtenMail(
     `Your ${kind} report, ${days}`,
     'neutral',
     [{ kind: 'text', text: `${days}, times in ${tz}` }, ...sections],
@@ -72,7 +72,7 @@ export function reminderMail(
     text: `${oneLine(nameOf(check))} (${oneLine(check.projectName)}): down since ${formatInstant(check.downAt, addressed.tz)}`,
     url: `${addressed.publicUrl}/checks/${check.uuid}`,
   }))
-  return written(
+  return writtenMail(
     `Reminder: ${checks.length} ${checks.length === 1 ? 'check is' : 'checks are'} still down`,
     'down',
     [
@@ -90,7 +90,7 @@ export function limitMail(
   const name = oneLine(limit.projectName)
   const text = `${limit.what}: no more are sent for the project "${name}" before the next month (UTC). Other integrations still notify.`
   const url = `${addressed.publicUrl}/projects/${limit.projectUuid}/integrations`
-  return written(
+  return writtenMail(
     `${limit.what} of the project "${name}"`,
     'neutral',
     [
@@ -101,7 +101,7 @@ export function limitMail(
   )
 }
 
-function written(
+export function writtenMail(
   subject: string,
   tone: 'down' | 'neutral',
   sections: readonly MailSection[],

@@ -87,7 +87,12 @@ export async function setFirstReminders(db: Knex): Promise<number> {
 /** Returns false if the mail of this kind and period is claimed. */
 export async function claimMailOf(
   tx: Knex,
-  { id, userId, kind, period }: { id: string; userId: number; kind: 'report' | 'reminder' | 'limit'; period: string },
+  {
+    id,
+    userId,
+    kind,
+    period,
+  }: { id: string; userId: number; kind: 'report' | 'reminder' | 'limit' | 'gap'; period: string },
 ): Promise<boolean> {
   return (
     (await execute(
@@ -175,6 +180,9 @@ const COUNTED = (begins: string, ends: string) => `
   (SELECT coalesce(sum(upper(piece) - lower(piece)), interval '0')
    FROM unnest(tstzmultirange(tstzrange(${begins}, ${ends})) - coalesce(excluded.times, '{}'::tstzmultirange)) AS piece)`
 
+const NOT_DELIVERED = `n.state IN ('failed', 'suppressed') AND n.error <> 'Superseded'
+  AND n.created_at >= requested."from" AND n.created_at < requested.until`
+
 const PROJECT_REPORT_COLUMNS = columns<ProjectReport>({
   uuid: 'p.uuid',
   name: 'p.name',
@@ -191,8 +199,9 @@ const PROJECT_REPORT_COLUMNS = columns<ProjectReport>({
                       AND coalesce(own.last_ping, own.created_at) < requested.until - interval '30 days'
                     ORDER BY own.id LIMIT 50) silent), '[]')`,
   unreached: `(SELECT count(*) FROM notifications n JOIN integrations c ON c.id = n.integration_id
-     WHERE c.project_id = p.id AND n.what <> 'test' AND n.state IN ('failed', 'suppressed') AND n.error <> 'Overtaken'
-       AND n.created_at >= requested."from" AND n.created_at < requested.until)`,
+     WHERE c.project_id = p.id AND n.what <> 'test' AND ${NOT_DELIVERED})
+     + (SELECT count(*) FROM notifications n JOIN own ON own.id = n.check_id
+        WHERE own.project_id = p.id AND n.user_id IS NOT NULL AND coalesce(n.leader_id, n.id) = n.id AND ${NOT_DELIVERED})`,
 })
 
 /** @param values projects, from, until, excluded times in JSON */

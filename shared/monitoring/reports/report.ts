@@ -11,6 +11,7 @@ export interface ProjectReport {
   /** at most five checks with the most downtime, longest first */
   worst: { uuid: string; name: string; down: Micros }[]
   silent: { uuid: string; name: string }[]
+  /** messages to integrations and persons that were not delivered; a bundle counts as one */
   unreached: number
 }
 

@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Incident, Suppression } from '../alerting/incident.ts'
 import type { CheckSchedule } from '../checks/check.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import { type Graph, graphOf, holdOf, type Node, parentsOf } from './parents.ts'
+import { type Graph, graphOf, type Node, parentsOf, parentsState } from './parents.ts'
 
 /** Maximum wait for a late parent; it is checked every RECHECK_AFTER. */
 const MAX_PARENT_WAIT: Micros = microsOfSeconds(300)
@@ -41,16 +41,16 @@ export function suppressedByParents(
 ): ParentSuppression {
   const node = byUuid.get(check.uuid)
   if (!node || node.parents.length === 0) return NONE
-  const hold = holdOf(node, graph)
-  if (hold.kind === 'cycle') return { suppression: null, isInCycle: true }
-  if (hold.kind === 'down') {
-    const detail = { check: hold.root.uuid, name: hold.root.name || hold.root.uuid }
-    const since = byUuid.get(hold.root.uuid)?.downAt ?? downAt
+  const above = parentsState(node, graph)
+  if (above.kind === 'cycle') return { suppression: null, isInCycle: true }
+  if (above.kind === 'down') {
+    const detail = { check: above.root.uuid, name: above.root.name || above.root.uuid }
+    const since = byUuid.get(above.root.uuid)?.downAt ?? downAt
     return { suppression: { reason: 'PARENT_DOWN', since, until: null, detail }, isInCycle: false }
   }
-  if (hold.kind === 'late') {
+  if (above.kind === 'late') {
     const until = Math.min(downAt + MAX_PARENT_WAIT, now + RECHECK_AFTER)
-    const detail = { check: hold.parent.uuid, name: hold.parent.name || hold.parent.uuid }
+    const detail = { check: above.parent.uuid, name: above.parent.name || above.parent.uuid }
     return { suppression: { reason: 'PARENT_LATE', since: downAt, until, detail }, isInCycle: false }
   }
   const parents = parentsOf(node, graph).flatMap(({ uuid }) => byUuid.get(uuid) ?? [])

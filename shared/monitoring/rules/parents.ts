@@ -16,7 +16,7 @@ export interface Graph {
   withTag(tag: string): readonly Node[]
 }
 
-export type Hold =
+export type ParentsState =
   | { kind: 'none' }
   /** the parents form a cycle, so no check above would notify */
   | { kind: 'cycle' }
@@ -43,7 +43,7 @@ export function parentsOf(node: Node, graph: Graph): Node[] {
 }
 
 /** A parent suppresses only if it is down and not suppressed itself, because it notifies. */
-export function holdOf(child: Node, graph: Graph): Hold {
+export function parentsState(child: Node, graph: Graph): ParentsState {
   const parents = parentsOf(child, graph)
   if (isBelowDown(child, parents)) {
     const root = rootAbove(child, graph)

@@ -20,7 +20,7 @@ type DaysOfMonth = { listed: ReadonlySet<number>; last: boolean; lastWorkday: bo
 /** Weekdays 0 to 6; ranks 1 to 5 are the n-th such weekday of the month. */
 type DaysOfWeek = { listed: ReadonlySet<number>; ranked: ReadonlySet<string>; lasts: ReadonlySet<number> }
 
-/** A valid result may still never match (docs/spec/monitoring.md#cron). Returns undefined for an invalid expression. */
+/** Returns undefined for an invalid expression. A valid one may still match no time (docs/spec/monitoring.md#cron). */
 export function parseCron(expression: string): CronSchedule | undefined {
   const [minuteText, hourText, dayText, monthText, weekdayText, ...rest] = expression.trim().toUpperCase().split(/\s+/)
   if (!minuteText || !hourText || !dayText || !monthText || !weekdayText || rest.length > 0) return undefined
@@ -128,7 +128,7 @@ function namedNumber(names: readonly string[], bounds: Bounds): ReadNumber {
   }
 }
 
-/** Returns true for `0 0 30 2 *`, which is invalid even if the weekday could match. */
+/** Returns true if no month has the day, as in `0 0 30 2 *`, which is invalid even if the weekday could match. */
 function isBeyondEveryMonth(days: DaysOfMonth, months: readonly number[]): boolean {
   if (days.last || days.lastWorkday) return false
   const smallest = Math.min(...days.listed)

@@ -20,9 +20,9 @@ export function everyNth(members: readonly number[], step: number, top: number):
   return row.filter((_, index) => index % step === 0)
 }
 
-export function splitOnce(text: string, mark: string): [string, string | undefined] {
-  const at = text.indexOf(mark)
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)]
+export function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
 export function sorted(members: Iterable<number>): number[] {

@@ -4,7 +4,7 @@ import type { UnixSeconds, ZoneClock } from './zone-clock.ts'
 /** `clock` undefined means UTC. */
 export type ZonedPattern = { readonly pattern: WallPattern; readonly clock: ZoneClock | undefined }
 
-/** Rounds of a search. Each round passes a clock change or a skipped stretch, so usual searches need only a few. */
+/** Maximum rounds of a search. Each round passes a clock change or skipped times, so usual searches need only a few. */
 const STEP_LIMIT = 1000
 /** Longer than any clock change has ever moved a clock. */
 const SAFE_DISTANCE = 2 * 86_400
@@ -31,7 +31,7 @@ export function nextInRealTime(
 }
 
 /**
- * Searches in wall time; a repeated wall time counts in its first pass. A match in a gap is moved to its end
+ * Searches in wall time; a repeated wall time counts only once, the first time. A match in a gap is moved to its end
  * (`moved`: cron at fixed times) or omitted (`skipped`: OnCalendar), see docs/spec/monitoring.md#cron. Returns
  * undefined if nothing matches up to `lastYear`.
  */
@@ -49,7 +49,7 @@ export function nextInWallTime(
     const placement = clock.place(wall)
     if (placement.exists) {
       if (placement.at > after) return placement.at
-      // `after` is in a second pass, so all matches of the first pass are over.
+      // `after` is in the repetition of these wall times, which no longer counts.
       from = placement.segment.end + placement.segment.offset - 1
     } else {
       const { start, offset } = placement.afterGap

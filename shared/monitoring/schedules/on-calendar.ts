@@ -38,7 +38,10 @@ type CalendarDays = { years: number[] | undefined; months: number[]; days: numbe
 const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
-/** A valid result may never match (docs/spec/monitoring.md#oncalendar). Undefined if a line is invalid. */
+/**
+ * Returns undefined if a line is invalid. A valid expression may still match no time
+ * (docs/spec/monitoring.md#oncalendar).
+ */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {
   const lines: OnCalendarLine[] = []
   const texts = expression.trim().split('\n')
@@ -59,7 +62,7 @@ function parseLine(text: string): OnCalendarLine | undefined {
   return pattern && { text, pattern, zone }
 }
 
-/** All parts are optional; at least one is required. */
+/** Weekdays, date and time are each optional, but one of them is required. */
 function parsePattern(parts: readonly string[]): WallPattern | undefined {
   const left = parts.filter((part) => part !== '')
   if (left.length === 0) return undefined

@@ -38,15 +38,16 @@ export function guessKind(expression: string): ScheduleKind {
   return !text.includes('\n') && text.split(/\s+/, 6).length === 5 ? 'cron' : 'oncalendar'
 }
 
-/** There must be an occurrence since 2000 (docs/spec/monitoring.md#schedule-kind). Safe for any input. */
+/** Returns true if a schedule is valid and occurs after 2000 (docs/spec/monitoring.md#schedule-kind). Never throws. */
 export function isValidSchedule(expression: string, tz = UTC): boolean {
   if (expression.length > MAX_LENGTH) return false
   return next(parse(guessKind(expression), expression), tz, VALID_SINCE) !== undefined
 }
 
 /**
- * Cuts the instant to whole seconds. Never throws. A zone inside an OnCalendar line has precedence over `tz`. Returns
- * null if there is none within 50 years (cron) or before 2200 (OnCalendar), and for an unknown expression or zone.
+ * Returns the first occurrence after an instant, which it truncates to whole seconds. A zone inside an OnCalendar line
+ * has precedence over `tz`. Returns null if there is no occurrence within 50 years (cron) or before 2200 (OnCalendar),
+ * and for an invalid expression or zone. Never throws.
  */
 export function nextOccurrence(kind: ScheduleKind, expression: string, tz: string, after: Micros): Micros | null {
   const found = next(parsedOnce(kind, expression), tz, Math.floor(toSeconds(after)))

@@ -13,7 +13,7 @@ export type WallFields = {
 }
 
 export type WallPattern = {
-  /** Strictly after `after`, in or before `lastYear`. */
+  /** Returns the first match after `after`, at the latest in `lastYear`. */
   nextAfter(after: WallSeconds, lastYear: number): WallSeconds | undefined
 }
 

@@ -7,7 +7,7 @@ export type UnixSeconds = number
 /** A period with one offset (wall time minus Unix time, in seconds). `end` is exclusive. */
 type ZoneSegment = { readonly start: UnixSeconds; readonly end: UnixSeconds; readonly offset: number }
 
-/** The instant of a wall time. A repeated wall time is placed in its first pass; a skipped one has no instant. */
+/** The instant of a wall time. For a repeated wall time, it is the earlier instant; a skipped wall time has none. */
 type Placement =
   | { readonly exists: true; readonly at: UnixSeconds; readonly segment: ZoneSegment }
   | { readonly exists: false; readonly afterGap: ZoneSegment }
@@ -22,7 +22,7 @@ export type ZoneClock = {
 const DAY = 86_400
 /** No zone has ever been ahead of UTC by 16 hours. */
 const MAX_OFFSET_SECONDS = 16 * 3600
-/** Shorter than the time between two clock changes since 1970: at least a week minus an hour (Gaza, Brazil). */
+/** Two clock changes since 1970 are at least a week minus an hour apart (Gaza, Brazil), so no change is missed. */
 const SAMPLE_STEP = 6 * DAY
 /** The last irregular clock changes, around Ramadan in Morocco, are in 2087. */
 const FIRST_REPEATING_YEAR = 2088
@@ -32,7 +32,7 @@ const clocks = new Map<string, ZoneClock>()
 /** Formatters need much memory and are used only when a year is derived. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 32 })
 
-/** Uses the rules of the runtime; undefined for an unknown name. */
+/** Uses the time zone data of the runtime. Returns undefined for an unknown name. */
 export function zoneClock(name: string): ZoneClock | undefined {
   const known = clocks.get(name)
   if (known || !isZoneName(name)) return known
@@ -89,7 +89,7 @@ export function createZoneClock(lookUp: LookUp): ZoneClock {
   }
 }
 
-/** Years with the same calendar have their clock changes on the same dates. */
+/** Returns the first year from 2088 on with the same calendar, which has its clock changes on the same dates. */
 function modelOf(year: number): number {
   for (let model = FIRST_REPEATING_YEAR; model < year; model += 1) {
     if (isSameCalendar(model, year)) return model

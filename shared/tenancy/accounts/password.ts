@@ -7,14 +7,24 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 export const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 200
 
+/** Words of the subject, beside the names of the site and of the person; docs/security.md lists them. */
+const CONTEXT_WORDS = ['signalbox', 'heartbeat', 'healthcheck', 'monitoring', 'risksignals', 'password', 'welcome']
+/** Letters that a password needs beside these words. */
+const MIN_OTHER_LETTERS = 6
+
 /** A sentence, or null. Checks length and rarity (NIST SP 800-63B). */
-export function passwordProblem(password: string, email: string): string | null {
+export function passwordProblem(
+  password: string,
+  { email, siteName }: { email: string; siteName: string },
+): string | null {
   const length = [...password].length
   if (length < MIN_PASSWORD_LENGTH) return `The password needs at least ${MIN_PASSWORD_LENGTH} characters.`
   if (length > MAX_PASSWORD_LENGTH) return `The password may have at most ${MAX_PASSWORD_LENGTH} characters.`
   if (password.toLowerCase() === email || new Set(password).size < 4) return 'The password is too easy to guess.'
   if (isCommonPassword(password))
     return 'This password, or a part of it, is on a list of common passwords. Choose another one.'
+  if (isMadeOfNames(password, [siteName, ...email.split(/[@.]/)]))
+    return 'This password consists mainly of names that are easy to guess. Add other words.'
   return null
 }
 
@@ -57,6 +67,13 @@ function isCommonPassword(password: string): boolean {
   return (
     [lower, plain, bare].some((text) => commonPasswords().has(text) || isRepeated(text)) || isTwo(plain) || isTwo(bare)
   )
+}
+
+function isMadeOfNames(password: string, names: readonly string[]): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}]/gu, '')
+  const words = [...CONTEXT_WORDS, ...names.map(letters)].filter(({ length }) => length >= 4)
+  const rest = words.reduce((text, word) => text.replaceAll(word, ''), letters(password))
+  return rest !== letters(password) && rest.length < MIN_OTHER_LETTERS
 }
 
 function isRepeated(text: string): boolean {

@@ -68,7 +68,7 @@ export async function beginTotp(db: Knex, userId: number, sealedSecret: string):
 }
 
 /** Accepts a code once: false when one of this half minute or a later one was accepted. */
-export async function takeTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
+export async function useTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
   const changed = await execute(
     db,
     `UPDATE user_totp SET last_step = ?, is_confirmed = true,
@@ -119,7 +119,7 @@ export async function replaceRecoveryCodes(tx: Knex, userId: number, digests: re
 }
 
 /** Returns false if it is not a code of this user, or was used. */
-export async function takeRecoveryCode(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<boolean> {
+export async function useRecoveryCode(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<boolean> {
   const sql = 'DELETE FROM user_recovery_codes WHERE user_id = ? AND digest = ANY(?::bytea[])'
   return (await execute(tx, sql, [userId, digests])) === 1
 }

@@ -83,9 +83,14 @@ export async function deleteSession(db: Knex, userId: number, id: number): Promi
   return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }
 
-/** `but` is a session that stays. */
-export async function deleteSessions(db: Knex, userId: number, but?: number): Promise<void> {
-  await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?', [userId, but ?? null])
+/** `but` is a session that stays. Returns the number of deleted ones. */
+export async function deleteSessions(db: Knex, userId: number, but?: number): Promise<number> {
+  return await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?', [userId, but ?? null])
+}
+
+/** Returns their number. */
+export async function deleteAllSessions(db: Knex): Promise<number> {
+  return await execute(db, 'DELETE FROM sessions')
 }
 
 export interface ListedSession {

@@ -3,7 +3,7 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** Called before the answer. `limit` is per UTC day. At the limit returns false, without counting. */
-export async function takeCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
+export async function countAgentCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
   const changed = await execute(
     db,
     `INSERT INTO agent_key_days (agent_key_id, on_date, calls, last_at)

@@ -38,7 +38,7 @@ export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> 
 }
 
 /** Returns false if another process has claimed the day. */
-export async function takeDay(tx: Knex, { organisationId, env, date }: OpenDay): Promise<boolean> {
+export async function claimDay(tx: Knex, { organisationId, env, date }: OpenDay): Promise<boolean> {
   const taken = await execute(
     tx,
     `INSERT INTO agent_digests (organisation_id, env, on_date, record) VALUES (?, ?, ?::date, '{}')

@@ -46,7 +46,7 @@ export async function deleteMail(db: Knex, id: string): Promise<void> {
 }
 
 /** The caller publishes the ids again. */
-export async function takeDueMails(tx: Knex, limit: number): Promise<string[]> {
+export async function claimDueMails(tx: Knex, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
     `UPDATE outgoing_mails SET queued_until = now() + ?::interval

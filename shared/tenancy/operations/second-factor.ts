@@ -29,8 +29,8 @@ import {
   hasSecondFactor,
   insertPasskey,
   replaceRecoveryCodes,
-  takeRecoveryCode,
-  takeTotpStep,
+  useRecoveryCode,
+  useTotpStep,
 } from '../accounts/second-factor-store.ts'
 import { deleteSessions } from '../accounts/session-store.ts'
 import { deleteIdentities, findUser, type User, updateEmail } from '../accounts/store.ts'
@@ -66,7 +66,7 @@ export async function confirmTotp(
     if (!totp || totp.isConfirmed)
       throw new NotFoundError('No authenticator app waits for confirmation. Set it up again.')
     const step = totpStep(deps.secrets.open('second-factor', totp.sealedSecret), code, now)
-    if (step === null || !(await takeTotpStep(tx, person.id, step))) {
+    if (step === null || !(await useTotpStep(tx, person.id, step))) {
       throw new ValidationError('code: does not match the current code of the app. Check the clock of the phone.')
     }
     return await noteAdded(tx, enqueue, actor, person, { totp: true }, 'authenticator app', deps)
@@ -171,7 +171,7 @@ async function note(tx: Knex, actor: Actor, action: string, target: string): Pro
 }
 
 /** Accepts a code of the app or a recovery code, each once; null for neither. */
-export async function takeSecondFactor(
+export async function useSecondFactor(
   tx: Knex,
   userId: number,
   typed: string,
@@ -181,11 +181,11 @@ export async function takeSecondFactor(
   const totp = await findTotp(tx, userId)
   if (totp?.isConfirmed) {
     const step = totpStep(secrets.open('second-factor', totp.sealedSecret), typed, now)
-    if (step !== null && (await takeTotpStep(tx, userId, step))) return 'totp'
+    if (step !== null && (await useTotpStep(tx, userId, step))) return 'totp'
   }
   const code = normalRecoveryCode(typed)
   if (code === null) return null
-  const isTaken = await takeRecoveryCode(tx, userId, secrets.digests(recoveryCodeText(userId, code)))
+  const isTaken = await useRecoveryCode(tx, userId, secrets.digests(recoveryCodeText(userId, code)))
   return isTaken ? 'recovery-code' : null
 }
 
@@ -199,7 +199,10 @@ interface Recovery {
  * The owner of the mailbox did not add the factor. Ends all sessions. Returns a token for a new password, because the
  * person who added the factor knows the present one. @throws NotFoundError
  */
-export async function disownFactor(digests: readonly Buffer[], { db, secrets, address }: Recovery): Promise<string> {
+export async function removeUnknownFactor(
+  digests: readonly Buffer[],
+  { db, secrets, address }: Recovery,
+): Promise<string> {
   return await transaction(db, async (tx) => {
     const found = await findUnconfirmedFactor(tx, digests)
     const user = found && (await findUser(tx, found.userId))
