@@ -7,10 +7,10 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, microsOfSeconds, nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { Tick } from './sweep.ts'
 
-interface Sight {
+interface Coverage {
   /** listeners have not proven later times, so later deadlines cannot be evaluated */
   provenUntil: Micros
-  /** HTTP pings cannot reach these at present */
+  /** shards that receive no HTTP pings at present */
   unavailableShards: number[]
   /** null without a gap or refusal */
   doubts: Doubts | null
@@ -21,40 +21,45 @@ const STORE_EVERY: Micros = microsOfSeconds(60)
 
 /** See docs/spec/alerting.md#coverage-gaps. One per sweeper, because it remembers the stored gaps. */
 export interface Ledger {
-  look(tick: Tick, shards: number): Promise<Sight>
+  readCoverage(tick: Tick, shards: number): Promise<Coverage>
   /** listeners without pings at present, with the seconds since they stopped */
   problems(maxWaitSeconds: number): string[]
 }
 
 export function createLedger(): Ledger {
-  let kept = { signature: '', at: 0 }
+  let stored = { signature: '', at: 0 }
   let counted: ReadonlySet<string> | null = null
-  let shut: readonly Gap[] = []
+  let openGaps: readonly Gap[] = []
 
   return {
-    problems: (maxWaitSeconds) => problemsOf(shut, microsOfSeconds(maxWaitSeconds)),
-    async look({ deps }, pingShards) {
+    problems: (maxWaitSeconds) => problemsOf(openGaps, microsOfSeconds(maxWaitSeconds)),
+    async readCoverage({ deps }, pingShards) {
       const { now, since, proofs } = await readProofs(deps.reserveDb)
-      const gaps = gapsOf(proofs, pingShards, now).map((gap) => ({ ...gap, shards: underAny(gap.shards, pingShards) }))
+      const gaps = gapsOf(proofs, pingShards, now).map((gap) => ({
+        ...gap,
+        shards: maskOfAllGenerations(gap.shards, pingShards),
+      }))
       const signature = gaps
         .map(({ listener, shards, from, until, kind }) => [listener, shards, from, until, kind].join())
         .join(';')
-      if (signature !== kept.signature || now - kept.at > STORE_EVERY) {
+      if (signature !== stored.signature || now - stored.at > STORE_EVERY) {
         await storeGaps(deps.reserveDb, gaps, since)
-        kept = { signature, at: now }
+        stored = { signature, at: now }
       }
       counted = countClosed(deps.metrics, gaps, counted)
       const open = gaps.filter(({ until, kind }) => until === null && kind !== 'detection')
       for (const listener of ['http', 'smtp'] as const) {
         deps.metrics.gapOpen.set({ listener }, open.some((gap) => gap.listener === listener) ? 1 : 0)
       }
-      shut = open
+      openGaps = open
       const last = open.length > 0 ? now : await lastDoubt(deps.reserveDb)
-      const blind = open.filter(({ listener }) => listener === 'http').reduce((mask, { shards }) => mask | shards, 0n)
+      const unavailable = open
+        .filter(({ listener }) => listener === 'http')
+        .reduce((mask, { shards }) => mask | shards, 0n)
       return {
         provenUntil: provenUntil(proofs, now),
         unavailableShards: Array.from({ length: pingShards }, (_, shard) => shard).filter(
-          (shard) => (blind & (1n << BigInt(shard))) !== 0n,
+          (shard) => (unavailable & (1n << BigInt(shard))) !== 0n,
         ),
         doubts: last === null ? null : { until: last, gaps, shards: pingShards, next: nextOccurrence },
       }
@@ -62,8 +67,8 @@ export function createLedger(): Ledger {
   }
 }
 
-/** Gaps are also read after a change of the number of shards. */
-function underAny(mask: bigint, shards: number): bigint {
+/** Converts a mask of shards so that it also applies after the number of shards has changed. */
+function maskOfAllGenerations(mask: bigint, shards: number): bigint {
   return maskOfShards(Array.from({ length: shards }, (_, shard) => (mask & (1n << BigInt(shard))) !== 0n))
 }
 
@@ -71,7 +76,9 @@ function problemsOf(open: readonly Gap[], detectionDelay: Micros): string[] {
   const present = nowMicros()
   return [...new Map(open.map((gap) => [gap.listener, gap])).values()]
     .filter(({ from }) => present - from >= detectionDelay)
-    .map(({ listener, from, cause }) => `gaps: ${listener} takes no pings since ${toIsoSeconds(from)} (${cause})`)
+    .map(
+      ({ listener, from, cause }) => `gaps: ${listener} has accepted no pings since ${toIsoSeconds(from)} (${cause})`,
+    )
 }
 
 /** Counts gaps that ended since this sweeper started. */

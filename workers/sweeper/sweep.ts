@@ -1,7 +1,7 @@
 import type { Barriers } from '#shared/platform/broker/barrier.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
-import type { Work } from './glance-store.ts'
+import type { PossibleWork } from './due-sweeps-store.ts'
 
 export interface Tick {
   deps: WorkerDeps
@@ -19,11 +19,11 @@ export interface Sweep {
   name: string
   everySeconds: number
   /**
-   * The member of the glance that reports possible work. While it reports none, the sweep runs once more, and then at
-   * intervals of `quietSeconds`.
+   * The member of `PossibleWork` for this sweep. While it is false, the sweep runs once more, and then at intervals of
+   * `idleSeconds`.
    */
-  work?: keyof Work
-  quietSeconds?: number
+  work?: keyof PossibleWork
+  idleSeconds?: number
   run(tick: Tick): Promise<void>
   /** reasons why a sweep that ended did not do all its work; omits reasons younger than `maxWaitSeconds` */
   problems?(maxWaitSeconds: number): string[]

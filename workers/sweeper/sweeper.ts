@@ -8,8 +8,8 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
-import type { Work } from './glance-store.ts'
-import { createGlances, createRest, everySecond } from './rest.ts'
+import type { PossibleWork } from './due-sweeps-store.ts'
+import { createDueSweepsReader, createIdleSchedule, everySecond } from './idle-schedule.ts'
 import type { Sweep } from './sweep.ts'
 import {
   agentDigests,
@@ -27,7 +27,7 @@ import { openRuns } from './sweeps/open-runs.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
 import { abandonedImports, deliveryRetention, retention } from './sweeps/retention.ts'
-import { outlivedQueues, servers } from './sweeps/servers.ts'
+import { deleteRetiredQueues, servers } from './sweeps/servers.ts'
 import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
@@ -77,7 +77,7 @@ export const sweeper: Worker = {
       unknownNotices,
       dueReports,
       abandonedImports,
-      outlivedQueues(),
+      deleteRetiredQueues(),
       servers(),
       ...(watchdogUrl === undefined ? [] : [watchdog(watchdogUrl, http)]),
     ]
@@ -91,8 +91,8 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   const underWay = new Map<string, Promise<void>>()
   /** monotonic milliseconds, because a clock jump must neither delay nor repeat a sweep */
   const lastRun = new Map<string, number>()
-  const rest = createRest()
-  const readGlance = createGlances(deps.reserveDb, deps.log)
+  const idle = createIdleSchedule()
+  const readDueSweeps = createDueSweepsReader(deps.reserveDb, deps.log)
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
   const lastComplete = new Map<string, number>()
@@ -117,13 +117,13 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   }
 
   async function tick(): Promise<void> {
-    const seen = await look()
+    const seen = await readTrusted()
     if (seen === null) return
     const { now, work } = seen
     for (const sweep of sweeps) {
       const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
       if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
-      if (rest.isQuiet(sweep, work, sinceLast)) {
+      if (idle.canSkip(sweep, work, sinceLast)) {
         lastComplete.set(sweep.name, performance.now())
         continue
       }
@@ -135,7 +135,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
           // If the database is unavailable, the next tick retries; other errors are bugs.
           const level = isRetryable(error) ? 'warn' : 'error'
           if (level === 'warn') lastRun.delete(sweep.name)
-          rest.failed(sweep)
+          idle.failed(sweep)
           deps.log[level]({ sweep: sweep.name, ...describeError(error) }, 'sweep.failed')
         },
       )
@@ -147,10 +147,10 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   }
 
   /** @returns null if the clock cannot be read or is wrong: nothing is swept then */
-  async function look(): Promise<{ now: Micros; work: Work | null } | null> {
+  async function readTrusted(): Promise<{ now: Micros; work: PossibleWork | null } | null> {
     const requested = deps.clock.now()
     try {
-      const seen = await readGlance()
+      const seen = await readDueSweeps()
       const { now } = seen
       await storeClockJump(watch.observe(now, monotonicMicros()), now)
       const isExpected = now > requested - MAX_JUMP && now < deps.clock.now() + MAX_JUMP

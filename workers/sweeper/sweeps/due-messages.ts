@@ -3,12 +3,12 @@ import { isBundleDue } from '#shared/monitoring/alerting/bundle-store.ts'
 import { countWaitingFlips } from '#shared/monitoring/alerting/flip-store.ts'
 import { oldestDueIncident } from '#shared/monitoring/alerting/incident-store.ts'
 import { isPendingNotificationDue } from '#shared/monitoring/alerting/pending-notification-store.ts'
-import { oldestDueNotification, takeDueNotifications } from '#shared/monitoring/notifications/store.ts'
+import { claimDueNotifications, oldestDueNotification } from '#shared/monitoring/notifications/store.ts'
 import { sendNextReminder, sendNextReport } from '#shared/monitoring/operations/reports.ts'
 import { setFirstReminders } from '#shared/monitoring/reports/report-store.ts'
 import { measureOutbox } from '#shared/platform/broker/outbox-store.ts'
 import { anchorAgentCalls } from '#shared/risk/operations/anchor-agent-calls.ts'
-import { takeDueMails } from '#shared/tenancy/mails/store.ts'
+import { claimDueMails } from '#shared/tenancy/mails/store.ts'
 import { toDate } from '#shared/time.ts'
 import { endDeliveriesOfInactive } from '#shared/webhooks/claim-store.ts'
 import { inactiveWithOpen, readBacklog, takeDueDeliveries } from '#shared/webhooks/fan-out-store.ts'
@@ -18,7 +18,7 @@ import type { Sweep } from '../sweep.ts'
 
 const PAGE = 1000
 
-/** Due retries, and deliveries of crashed deliverers. */
+/** Publishes deliveries whose retry is due or whose deliverer crashed. */
 export const dueDeliveries: Sweep = {
   name: 'due-deliveries',
   everySeconds: 1,
@@ -42,7 +42,7 @@ export const dueDeliveries: Sweep = {
 
 const DUE_MAILS_PAGE = 500
 
-/** Due retries, and mails of crashed mailers. */
+/** Publishes mails whose retry is due or whose mailer crashed. */
 export const dueMails: Sweep = {
   name: 'due-mails',
   everySeconds: 1,
@@ -50,7 +50,7 @@ export const dueMails: Sweep = {
   async run({ deps }) {
     for (let taken = DUE_MAILS_PAGE; taken === DUE_MAILS_PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
-        const ids = await takeDueMails(tx, DUE_MAILS_PAGE)
+        const ids = await claimDueMails(tx, DUE_MAILS_PAGE)
         for (const mailId of ids) await enqueue(mailDue, { mailId })
         return ids.length
       })
@@ -60,7 +60,7 @@ export const dueMails: Sweep = {
 
 const DUE_NOTIFICATIONS_PAGE = 500
 
-/** Due retries, and notifications of crashed notifiers. */
+/** Publishes notifications whose retry is due or whose notifier crashed. */
 export const dueNotifications: Sweep = {
   name: 'due-notifications',
   everySeconds: 1,
@@ -68,7 +68,7 @@ export const dueNotifications: Sweep = {
   async run({ deps }) {
     for (let taken = DUE_NOTIFICATIONS_PAGE; taken === DUE_NOTIFICATIONS_PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
-        const ids = await takeDueNotifications(tx, DUE_NOTIFICATIONS_PAGE)
+        const ids = await claimDueNotifications(tx, DUE_NOTIFICATIONS_PAGE)
         for (const notificationId of ids) await enqueue(notificationDue, { notificationId })
         return ids.length
       })
@@ -79,7 +79,7 @@ export const dueNotifications: Sweep = {
 
 const MAX_COUNTED = 1_000
 
-/** The alerter's message may be lost, or the alerter may have crashed. */
+/** Publishes the alerter's message again, because the earlier one may be lost or the alerter may have crashed. */
 export const dueAlerts: Sweep = {
   name: 'due-alerts',
   everySeconds: 1,
@@ -107,7 +107,7 @@ export const dueReports: Sweep = {
   },
 }
 
-/** Anchors a UTC day after its end. */
+/** Anchors the calls of agents of a UTC day after its end. */
 export const agentDigests: Sweep = {
   name: 'agent-digests',
   everySeconds: 60,

@@ -1,11 +1,11 @@
 import { financingSnapshotDue } from '#shared/contracts/worker-messages.ts'
-import { takeUnanswered } from '#shared/risk/first-financing/dispute-store.ts'
+import { endUnansweredDisputes } from '#shared/risk/first-financing/dispute-store.ts'
 import { dropCovered, leftBehind, retireEpochs } from '#shared/risk/first-financing/epoch-store.ts'
 import {
+  claimExpiring,
   lockExpiredRegistrations,
   lockRegistration,
   setContested,
-  takeExpiring,
 } from '#shared/risk/first-financing/registration-store.ts'
 import { listDueSnapshots } from '#shared/risk/first-financing/snapshot-store.ts'
 import { lapsePresented } from '#shared/risk/first-financing/store.ts'
@@ -15,7 +15,10 @@ import { recordEvent } from '#shared/webhooks/events/store.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Notifies owners of registrations in a retired epoch, because these leave blind answers UNRESOLVED. */
+/**
+ * Retires epochs and requests due snapshots. Notifies the owners of registrations that have only fingerprints of a
+ * retired epoch: blind requests cannot find these, and get UNRESOLVED.
+ */
 export const financingEpochs: Sweep = {
   name: 'financing-epochs',
   everySeconds: 10,
@@ -47,7 +50,10 @@ async function retire(deps: WorkerDeps): Promise<void> {
 
 const PAGE = 100
 
-/** Warns owners two weeks before. Skips locked rows, so each owner is notified once. */
+/**
+ * Lapses expired registrations, warns owners two weeks before the expiry, and marks unanswered disputes. It skips
+ * locked rows, so each owner is notified once.
+ */
 export const lapsedRegistrations: Sweep = {
   name: 'lapsed-registrations',
   everySeconds: 5,
@@ -73,7 +79,7 @@ async function lapse(deps: WorkerDeps): Promise<number> {
 
 async function warn(deps: WorkerDeps): Promise<number> {
   return await deps.outbox.run(async (tx, enqueue) => {
-    const expiring = await takeExpiring(tx, PAGE)
+    const expiring = await claimExpiring(tx, PAGE)
     for (const { id, organisationId, env, dealId } of expiring) {
       await recordEvent(tx, enqueue, {
         env,
@@ -90,7 +96,7 @@ async function warn(deps: WorkerDeps): Promise<number> {
 
 async function contest(deps: WorkerDeps): Promise<number> {
   return await deps.outbox.run(async (tx) => {
-    const registrations = await takeUnanswered(tx, PAGE)
+    const registrations = await endUnansweredDisputes(tx, PAGE)
     for (const id of registrations) await setContested(tx, id)
     return registrations.length
   })

@@ -1,7 +1,7 @@
 import { identityStatusDue } from '#shared/contracts/worker-messages.ts'
 import { endUnsettled, expirePresentations, purgeValues } from '#shared/risk/identity/presentation-store.ts'
 import { lockExpiredSubjects } from '#shared/risk/identity/subject-store.ts'
-import { takeDueStatuses } from '#shared/risk/identity/verification-store.ts'
+import { claimDueStatuses } from '#shared/risk/identity/verification-store.ts'
 import { expireSubject } from '#shared/risk/operations/issuers.ts'
 import { toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
@@ -37,7 +37,7 @@ async function expire(deps: WorkerDeps, at: Date): Promise<number> {
 
 async function refreshStatuses(deps: WorkerDeps, at: Date): Promise<number> {
   return await deps.outbox.run(async (tx, enqueue) => {
-    const ids = await takeDueStatuses(tx, new Date(at.getTime() - STATUS_MS), at, PAGE)
+    const ids = await claimDueStatuses(tx, new Date(at.getTime() - STATUS_MS), at, PAGE)
     for (const verificationId of ids) await enqueue(identityStatusDue, { verificationId })
     return ids.length
   })

@@ -9,7 +9,7 @@ import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
 /** Without overdue checks it looks this often for coverage gaps. */
-const QUIET_SECONDS = 10
+const IDLE_SECONDS = 10
 /** Even without overdue checks the shards get a barrier at this interval, so that a lost evaluator is noticed. */
 const PROBE_EVERY_MS = 10_000
 
@@ -25,7 +25,7 @@ export function overdueChecks(): Sweep {
     name: 'overdue-checks',
     everySeconds: 1,
     work: 'overdueChecks',
-    quietSeconds: QUIET_SECONDS,
+    idleSeconds: IDLE_SECONDS,
     async run(tick) {
       const { deps, barriers } = tick
       const { until, stalledMicros } = await settledUntil(deps.reserveDb)
@@ -33,8 +33,8 @@ export function overdueChecks(): Sweep {
       // Read after the settled limit, so that it includes each queue that a listener had used by then.
       const live = await liveGenerations(deps.reserveDb)
       const total = live.at(-1)?.shards ?? 0
-      const sight = await ledger.look(tick, total)
-      const before = Math.min(until, sight.provenUntil)
+      const coverage = await ledger.readCoverage(tick, total)
+      const before = Math.min(until, coverage.provenUntil)
       const isDue = await hasOverdue(deps.reserveDb, before)
       if (!isDue && performance.now() - probedAt < PROBE_EVERY_MS) return
       probedAt = performance.now()
@@ -44,15 +44,15 @@ export function overdueChecks(): Sweep {
       const shards = Array.from({ length: total }, (_, shard) => shard).filter((shard) => !answered.includes(shard))
       silent = shards.length > 0 ? { since, shards } : null
       if (silent) reportSilence(tick, silent)
-      const evaluated = answered.filter((shard) => !sight.unavailableShards.includes(shard))
+      const evaluated = answered.filter((shard) => !coverage.unavailableShards.includes(shard))
       if (isDue && !tick.isUnsettled && evaluated.length > 0)
-        await takeAllDown(tick, { before, shards: { answered: evaluated, total }, doubts: sight.doubts })
+        await takeAllDown(tick, { before, shards: { answered: evaluated, total }, doubts: coverage.doubts })
     },
     problems(maxWaitSeconds) {
-      const blind = ledger.problems(maxWaitSeconds)
-      if (silent === null || secondsOf(silent) < maxWaitSeconds) return blind
+      const gaps = ledger.problems(maxWaitSeconds)
+      if (silent === null || secondsOf(silent) < maxWaitSeconds) return gaps
       return [
-        ...blind,
+        ...gaps,
         `sweep: shards ${silent.shards.join(', ')} have not replied to barriers for ${secondsOf(silent)} s`,
       ]
     },
@@ -89,7 +89,7 @@ async function takeAllDown(
   )
 }
 
-/** After a minute the checks of the shard cannot go down, which is an error. */
+/** Logs an error after a minute, because checks of these shards cannot go down. */
 function reportSilence({ deps }: Tick, silence: Silence): void {
   const seconds = secondsOf(silence)
   deps.log[seconds >= 60 ? 'error' : 'warn']({ shards: silence.shards, seconds }, 'shards.not-swept')

@@ -1,12 +1,17 @@
 import { pruneBundles } from '#shared/monitoring/alerting/bundle-store.ts'
 import { pruneDecisions } from '#shared/monitoring/alerting/decision-store.ts'
-import { countOpenIncidents, pruneIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import {
+  countExhaustedIncidents,
+  countOpenIncidents,
+  pruneIncidents,
+} from '#shared/monitoring/alerting/incident-store.ts'
 import { pruneGaps } from '#shared/monitoring/availability/gap-store.ts'
 import { pruneHeartbeats } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { pruneCodes } from '#shared/monitoring/contacts/code-store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneWindows } from '#shared/monitoring/maintenance/window-store.ts'
 import { pruneImportPlans } from '#shared/monitoring/move-in/store.ts'
+import { pruneNotices } from '#shared/monitoring/on-call/notice-store.ts'
 import { pruneShifts } from '#shared/monitoring/on-call/shift-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
@@ -17,7 +22,7 @@ import { forgetMailboxes } from '#shared/risk/acceptance/buyer-request-store.ts'
 import { lockAbandonedImports } from '#shared/risk/colending/imports/import-store.ts'
 import { sweepUploads } from '#shared/risk/colending/imports/upload-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
-import { giveUpImport } from '#shared/risk/operations/imports.ts'
+import { abandonImport } from '#shared/risk/operations/imports.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { pruneAgentCalls } from '#shared/tenancy/agents/digest-store.ts'
 import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
@@ -33,9 +38,11 @@ const DEDUPLICATION_DAYS = 7
 const INCIDENT_DAYS = 400
 /** See docs/spec/alerting.md#daily-statements. */
 const STATEMENT_DAYS = 400
-/** after its end */
+/** Days after the end of a maintenance window. */
 const PAST_WINDOW_DAYS = 90
 const SHIFT_DAYS = 800
+/** Longer than a notice may precede its shift. */
+const NOTICE_DAYS = 30
 
 /** Keeps flips for the current month and the two before it. Pings overwrite each other, so need no sweep. */
 export const retention: Sweep = {
@@ -49,6 +56,7 @@ export const retention: Sweep = {
     await untilEmpty(() => pruneIncidents(db, INCIDENT_DAYS, PAGE))
     await untilEmpty(() => pruneBundles(db, INCIDENT_DAYS, PAGE))
     for (const { state, count } of await countOpenIncidents(db)) deps.metrics.incidentsOpen.set({ state }, count)
+    deps.metrics.incidentsExhausted.set(await countExhaustedIncidents(db))
     await pruneStreams(db, DEDUPLICATION_DAYS)
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)
@@ -60,6 +68,7 @@ export const retention: Sweep = {
     await pruneImportPlans(db)
     await pruneCodes(db)
     await untilEmpty(() => pruneShifts(db, SHIFT_DAYS, PAGE))
+    await untilEmpty(() => pruneNotices(db, NOTICE_DAYS, PAGE))
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => forgetMailboxes(db, PAGE))
@@ -86,7 +95,7 @@ export const deliveryRetention: Sweep = {
 
 const ABANDONED_IMPORTS_PAGE = 100
 
-/** Uploads end after an hour, imports after a day. */
+/** Ends abandoned uploads after an hour, and abandoned imports after a day. */
 export const abandonedImports: Sweep = {
   name: 'abandoned-imports',
   everySeconds: 60,
@@ -96,7 +105,7 @@ export const abandonedImports: Sweep = {
       taken = await deps.outbox.run(async (tx, enqueue) => {
         const expired = await lockAbandonedImports(tx, ABANDONED_IMPORTS_PAGE)
         for (const found of expired) {
-          await giveUpImport(tx, found, { line: 0, code: 'EXPIRED' }, null, { enqueue, now: deps.now })
+          await abandonImport(tx, found, { line: 0, code: 'EXPIRED' }, null, { enqueue, now: deps.now })
         }
         return expired.length
       })

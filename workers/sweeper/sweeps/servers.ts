@@ -3,13 +3,17 @@ import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
-import { outlivedGenerations, retiredGenerations, retireGeneration } from '#shared/platform/database/ping-shards.ts'
+import {
+  findDeletableGenerations,
+  retiredGenerations,
+  retireGeneration,
+} from '#shared/platform/database/ping-shards.ts'
 import { readReplication } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** For the metrics only: a process without a standby is still useful. Logs the first result and each change. */
+/** Sets metrics, and logs the first result and each change. A process remains ready without standbys. */
 export function servers(): Sweep {
   let reported = ''
   return {
@@ -17,7 +21,7 @@ export function servers(): Sweep {
     everySeconds: 30,
     async run({ deps }) {
       await inspectBroker(deps).catch((error: unknown) =>
-        deps.log.warn(describeError(error), 'broker-cluster.not-looked-at'),
+        deps.log.warn(describeError(error), 'broker-cluster.not-inspected'),
       )
       const state = await readReplication(deps.reserveDb)
       const { standbys, isSynchronous } = state
@@ -46,15 +50,15 @@ async function inspectBroker({ config, log, metrics, installation }: WorkerDeps)
 
 const BARRIER_TIMEOUT_MS = 2_000
 
-/** RabbitMQ also reports empty if the leader does not respond within 250 ms; a deletion then loses messages. */
+/** RabbitMQ also reports a queue as empty if its leader does not respond within 250 ms, so one report is not enough. */
 const TIMES_EMPTY = 3
 
 /** Deletes empty queues of a retired generation (docs/adr/0007), after every process knows it. */
-export function outlivedQueues(): Sweep {
+export function deleteRetiredQueues(): Sweep {
   const timesEmpty = new Map<string, number>()
 
   /** Counts the inspection. Returns the existing queues. */
-  async function look({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
+  async function inspect({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
     const found = await broker.inspect(names)
     for (const name of names) {
       const isEmpty = (found.get(name)?.messages ?? 0) === 0
@@ -65,8 +69,8 @@ export function outlivedQueues(): Sweep {
   const isEmpty = (name: string) => (timesEmpty.get(name) ?? 0) >= TIMES_EMPTY
 
   async function deleteQueues(deps: WorkerDeps, one: Pick<PingGeneration, 'generation' | 'shards'>) {
-    // A queue that is not empty after all needs the operator: doctor names it.
-    const empty = (await look(deps, namesOf(one))).filter(isEmpty)
+    // A queue that has messages again remains; `admin doctor` reports it to the operator.
+    const empty = (await inspect(deps, namesOf(one))).filter(isEmpty)
     if (empty.length === 0) return
     await deps.broker.remove(empty)
     deps.log.info({ queues: empty }, 'pings.queues-deleted')
@@ -76,10 +80,10 @@ export function outlivedQueues(): Sweep {
     name: 'outlived-queues',
     everySeconds: 10,
     async run({ deps, barriers }) {
-      for (const one of await outlivedGenerations(deps.reserveDb)) {
+      for (const one of await findDeletableGenerations(deps.reserveDb)) {
         const queues = queuesOf(one)
         if ((await barriers.answering(queues, BARRIER_TIMEOUT_MS)).size < queues.length) continue
-        await look(deps, namesOf(one))
+        await inspect(deps, namesOf(one))
         if (namesOf(one).every(isEmpty)) await retireGeneration(deps.reserveDb, one.generation)
       }
       for (const one of await retiredGenerations(deps.reserveDb)) await deleteQueues(deps, one)

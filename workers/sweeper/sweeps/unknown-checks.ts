@@ -15,7 +15,7 @@ import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type DigestReader, digestReaders } from '../../digest-readers.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
-/** Until they are pinged or go down. */
+/** Ends the unknown time of checks that were pinged, went down or were paused. */
 export const unknownChecks: Sweep = {
   name: 'unknown-checks',
   everySeconds: 10,
@@ -25,7 +25,7 @@ export const unknownChecks: Sweep = {
   },
 }
 
-/** Once per project and integration (docs/spec/alerting.md#unknown-time). */
+/** Notifies each project and integration once of checks in unknown time (docs/spec/alerting.md#unknown-time). */
 export const unknownNotices: Sweep = {
   name: 'unknown-notices',
   everySeconds: 5,
@@ -38,7 +38,7 @@ export const unknownNotices: Sweep = {
         tx,
         claimed.map(({ id }) => id),
       )
-      const wanted = await expectedOnes(
+      const wanted = await outsideMaintenance(
         tx,
         claimed.filter(({ isWanted }) => isWanted),
       )
@@ -48,8 +48,8 @@ export const unknownNotices: Sweep = {
   },
 }
 
-/** A check in a maintenance window was not expected. */
-async function expectedOnes(tx: Knex, checks: readonly DueUnknown[]): Promise<DueUnknown[]> {
+/** Omits checks whose expected ping was in a maintenance window. */
+async function outsideMaintenance(tx: Knex, checks: readonly DueUnknown[]): Promise<DueUnknown[]> {
   const windows = Map.groupBy(
     await windowsOf(tx, [...new Set(checks.map(({ projectId }) => projectId))]),
     ({ projectId }) => projectId,
@@ -93,11 +93,11 @@ async function notifyReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueU
   )
   return await insertSummaries(
     tx,
-    [...byReader].flatMap(([integrationId, of]) => {
-      const [first] = of
+    [...byReader].flatMap(([integrationId, entries]) => {
+      const [first] = entries
       const link = `${deps.config.publicUrl}/projects/${first?.check.projectUuid}/gaps`
       const summary = noticeOf(
-        of.map(({ check }) => check),
+        entries.map(({ check }) => check),
         link,
       )
       return [{ integrationId, what: 'unknown', status: 'down', bundleId: null, summary }]
@@ -116,20 +116,20 @@ async function loadReaders(
       check,
       policies.filter(({ projectId }) => projectId === check.projectId),
     )?.plan.steps[0]?.channels ?? null
-  const own = Map.groupBy(
+  const assigned = Map.groupBy(
     await assignmentsOf(
       tx,
       checks.map(({ checkId }) => checkId),
     ),
     ({ checkId }) => checkId,
   )
-  const ids = [...own.values()].flat().map(({ integrationId }) => integrationId)
+  const ids = [...assigned.values()].flat().map(({ integrationId }) => integrationId)
   const readers = await digestReaders(tx, deps, { ids, uuids: checks.flatMap((check) => firstStepOf(check) ?? []) })
   return (check) => {
     const named = firstStepOf(check)
     const found = named
       ? named.flatMap((uuid) => readers({ uuid }).readers)
-      : (own.get(check.checkId) ?? []).flatMap(({ integrationId }) => readers({ id: integrationId }).readers)
+      : (assigned.get(check.checkId) ?? []).flatMap(({ integrationId }) => readers({ id: integrationId }).readers)
     return [...new Map(found.map((reader) => [reader.id, reader])).values()]
   }
 }

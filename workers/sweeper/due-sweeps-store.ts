@@ -3,8 +3,8 @@ import { microsOf } from '#shared/platform/database/instants.ts'
 import { columns, query, typed } from '#shared/platform/database/sql.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** True if a sweep may find something: its own conditions are narrower. */
-export interface Work {
+/** True if a sweep may find something; the sweep itself checks narrower conditions. */
+export interface PossibleWork {
   overdueChecks: boolean
   alerts: boolean
   notifications: boolean
@@ -16,7 +16,7 @@ export interface Work {
   financing: boolean
 }
 
-const GLANCE_COLUMNS = columns<Work & { now: Micros }>({
+const DUE_COLUMNS = columns<PossibleWork & { now: Micros }>({
   now: microsOf('clock_timestamp()'),
   overdueChecks: 'EXISTS (SELECT FROM check_deadlines WHERE next_check_at < now())',
   alerts: `EXISTS (SELECT FROM flips WHERE processed_at IS NULL)
@@ -34,9 +34,9 @@ const GLANCE_COLUMNS = columns<Work & { now: Micros }>({
     OR EXISTS (SELECT FROM financing_disputes)`,
 })
 
-/** Reads the database's clock, and in the same statement which sweeps may have work: at rest no other one is needed. */
-export async function glance(db: Knex): Promise<{ now: Micros; work: Work }> {
-  const [row] = await query(db, typed`SELECT ${GLANCE_COLUMNS}`)
+/** Reads the database's clock and which sweeps may have work, in one statement, the only one of an idle sweeper. */
+export async function readDueSweeps(db: Knex): Promise<{ now: Micros; work: PossibleWork }> {
+  const [row] = await query(db, typed`SELECT ${DUE_COLUMNS}`)
   if (!row) throw new Error('the database returned no time')
   const { now, ...work } = row
   return { now, work }
