@@ -62,7 +62,7 @@ interface SupplierHistory {
   disputes: readonly number[]
 }
 
-/** Names figures and thresholds, without advice (docs/spec/evidence-families.md#acceptance-records). */
+/** Reports figures and thresholds, without advice (docs/spec/evidence-families.md#acceptance-records). */
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },
   result: RegistryResult<TradeLedger>,
@@ -78,7 +78,7 @@ export function antiDilution(
   const returns = returnsOf(result)
   const actionCount = history.actions.length
   const open = history.disputes.length
-  const share = (paise: number, of: number) => (of === 0 ? 0 : Math.floor((paise * 10_000) / of))
+  const share = (paise: number, total: number) => (total === 0 ? 0 : Math.floor((paise * 10_000) / total))
   const largest = history.notes.reduce((most, note) => Math.max(most, share(note.paise, note.amountPaise)), 0)
   const observed = (code: keyof typeof OBSERVATIONS, isSeen: boolean, figure: number, threshold: number) =>
     isSeen ? [{ code, observed: figure, threshold, text: OBSERVATIONS[code] }] : []
@@ -123,7 +123,7 @@ const UNKNOWN = {
 }
 
 function returnsOf(result: RegistryResult<TradeLedger>) {
-  // Without notes and amendments a share of 0 would be invented.
+  // A source without notes and amendments does not show that the share is 0.
   if (result.status !== 'OK' || result.data.hasNotes === false) {
     return { figures: UNKNOWN, isHigh: false, isSpike: false, isKnown: false }
   }

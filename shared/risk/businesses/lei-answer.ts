@@ -28,8 +28,8 @@ export const LeiAnswerSchema = z
  * The register's name filter matches prefixes, so candidates are ordered by our similarity, ties by identifier
  * (docs/spec/evidence-families.md#business-checks). Without a match the members are null, with a reason.
  */
-export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
-  const { lei, cin, legalName } = question
+export function leiAnswer(request: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
+  const { lei, cin, legalName } = request
   const matchBasis = lei !== undefined ? 'LEI' : cin !== undefined ? 'REGISTERED_AS' : 'NAME'
   const candidates = (result.data ?? [])
     .map((record) => ({

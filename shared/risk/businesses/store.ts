@@ -219,3 +219,31 @@ export async function eraseEntity(tx: Knex.Transaction, entityId: string): Promi
   await execute(tx, 'UPDATE entities SET erased_at = now() WHERE id = ?', [entityId])
   return identifiers + sealed + keys
 }
+
+const SUMMARY_COLUMNS = columns<{ id: string; identifiers: { type: string; value: string }[]; newest: string | null }>({
+  id: 'e.id',
+  identifiers: `coalesce((SELECT json_agg(json_build_object('type', i.type, 'value', i.value) ORDER BY i.type, i.value)
+     FROM entity_identifiers i WHERE i.entity_id = e.id), '[]')`,
+  newest: `(SELECT r.body FROM entity_records r WHERE r.entity_id = e.id AND r.kind = 'VERIFICATION'
+     ORDER BY r.seq DESC LIMIT 1)`,
+})
+
+/** Returns identifiers and the newest verification, as anchored, by entity. */
+export async function summariseEntities(
+  db: Knex,
+  ids: readonly string[],
+): Promise<Map<string, { identifiers: { type: string; value: string }[]; newest: string | null }>> {
+  const rows = await query(db, typed`SELECT ${SUMMARY_COLUMNS} FROM entities e WHERE e.id = ANY(?::uuid[])`, [[...ids]])
+  return new Map(rows.map(({ id, ...summary }) => [id, summary]))
+}
+
+/** Returns those of the identifiers that belong to an entity of the owner. */
+export async function listKnownEntities(db: Knex, owner: Owner, veis: readonly string[]): Promise<string[]> {
+  if (veis.length === 0) return []
+  const rows = await query<{ vei: string }>(
+    db,
+    'SELECT vei FROM entities WHERE organisation_id = ? AND env = ? AND vei = ANY(?::text[])',
+    [owner.organisationId, owner.env, [...veis]],
+  )
+  return rows.map(({ vei }) => vei)
+}

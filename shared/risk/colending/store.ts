@@ -3,7 +3,7 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 
 /** An equal event waits for the commit. Returns the response that the partner got earlier; null if the event is new. */
-export async function takeInbound(tx: Knex, integrationId: string, sourceKey: Buffer): Promise<string | null> {
+export async function claimInboundEvent(tx: Knex, integrationId: string, sourceKey: Buffer): Promise<string | null> {
   await query(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 11))', [
     `${integrationId}/${sourceKey.toString('hex')}`,
   ])

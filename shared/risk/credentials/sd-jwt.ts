@@ -29,7 +29,7 @@ export function readSdJwt(text: string): PresentedSdJwt | null {
   return { issuerJwt, disclosures, keyBinding, bound: text.slice(0, text.length - last.length) }
 }
 
-/** Disclosures do not change the digest. */
+/** Hashes only the issuer's JWT, so that disclosures do not change the digest. */
 export function credentialDigest(text: string): Buffer {
   return hash('sha256', text.split('~', 1)[0] ?? '', 'buffer')
 }
@@ -52,7 +52,7 @@ interface Disclosure {
   value: JsonValue
 }
 
-/** Each disclosure must match exactly one digest (RFC 9901 section 7.1); otherwise null. */
+/** Returns the disclosed claims; null unless each disclosure matches exactly one digest (RFC 9901 section 7.1). */
 export function disclose(presented: PresentedSdJwt): DisclosedClaims | null {
   const algorithm = sdHashOf(presented.issuerJwt)
   if (algorithm === null) return null
@@ -87,7 +87,7 @@ interface Walk {
   disclosed: ClaimPath[]
 }
 
-function take(digest: JsonValue | undefined, walk: Walk): Disclosure | null | 'invalid' {
+function findDisclosure(digest: JsonValue | undefined, walk: Walk): Disclosure | null | 'invalid' {
   if (typeof digest !== 'string' || walk.seen.has(digest)) return 'invalid'
   walk.seen.add(digest)
   const disclosure = walk.known.get(digest)
@@ -107,40 +107,40 @@ function decodeObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObje
   if (!Array.isArray(digests) || Object.hasOwn(plain, '...')) return null
   // One algorithm for the whole credential (RFC 9901 section 4.1.1).
   if (path.length > 0 && Object.hasOwn(plain, '_sd_alg')) return null
-  const opened: JsonObject = {}
+  const decoded: JsonObject = {}
   for (const [name, value] of Object.entries(plain)) {
     const inner = decodeValue(value, [...path, name], walk)
     if (inner === undefined) return null
-    opened[name] = inner
+    decoded[name] = inner
   }
   for (const digest of digests) {
-    const disclosure = take(digest, walk)
+    const disclosure = findDisclosure(digest, walk)
     if (disclosure === null) continue
-    if (disclosure === 'invalid' || disclosure.name === null || Object.hasOwn(opened, disclosure.name)) return null
-    const place = [...path, disclosure.name]
+    if (disclosure === 'invalid' || disclosure.name === null || Object.hasOwn(decoded, disclosure.name)) return null
+    const claimPath = [...path, disclosure.name]
     if (path.length === 0 && NEVER_DISCLOSED.has(disclosure.name)) return null
-    walk.disclosed.push(place)
-    const inner = decodeValue(disclosure.value, place, walk)
+    walk.disclosed.push(claimPath)
+    const inner = decodeValue(disclosure.value, claimPath, walk)
     if (inner === undefined) return null
-    opened[disclosure.name] = inner
+    decoded[disclosure.name] = inner
   }
-  return opened
+  return decoded
 }
 
 function decodeArray(array: readonly JsonValue[], path: ClaimPath, walk: Walk): JsonValue[] | undefined {
-  const opened: JsonValue[] = []
+  const decoded: JsonValue[] = []
   for (const element of array) {
     const object = objectOf(element)
     const isHidden = object !== null && Object.hasOwn(object, '...')
     if (isHidden && Object.keys(object).length !== 1) return undefined
-    const disclosure = isHidden ? take(object['...'], walk) : { name: null, value: element }
+    const disclosure = isHidden ? findDisclosure(object['...'], walk) : { name: null, value: element }
     if (disclosure === null) continue
     if (disclosure === 'invalid' || disclosure.name !== null) return undefined
-    const place = [...path, opened.length]
-    if (isHidden) walk.disclosed.push(place)
-    const inner = decodeValue(disclosure.value, place, walk)
+    const claimPath = [...path, decoded.length]
+    if (isHidden) walk.disclosed.push(claimPath)
+    const inner = decodeValue(disclosure.value, claimPath, walk)
     if (inner === undefined) return undefined
-    opened.push(inner)
+    decoded.push(inner)
   }
-  return opened
+  return decoded
 }

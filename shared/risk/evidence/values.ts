@@ -45,7 +45,7 @@ export function identifier(
   })
 }
 
-export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' })
+export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin', example: '29AAACR5678D1Z5' })
 
 export const day = z
   .string()

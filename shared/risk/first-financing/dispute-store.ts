@@ -66,7 +66,7 @@ export async function listDisputes(
 }
 
 /** Ends disputes that were not answered in time. Returns their registrations. */
-export async function takeUnanswered(tx: Knex.Transaction, limit: number): Promise<string[]> {
+export async function endUnansweredDisputes(tx: Knex.Transaction, limit: number): Promise<string[]> {
   const rows = await query<{ registrationId: string }>(
     tx,
     `UPDATE financing_disputes SET state = 'UNANSWERED' WHERE id IN (

@@ -53,7 +53,7 @@ export function receivableFingerprints(keys: FinancingKeys, receivable: Receivab
 }
 
 /** Uses the keys of all epochs. `window` adds neighbouring values. */
-export function soughtFingerprints(
+export function searchFingerprints(
   keys: FinancingKeys,
   receivable: ReceivableIdentity,
   window: boolean,

@@ -1,10 +1,10 @@
-import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFingerprints } from './fingerprint.ts'
+import { type FinancingKeys, type Fingerprint, receivableFingerprints, searchFingerprints } from './fingerprint.ts'
 import { identityOf } from './receivable.ts'
 import { isBlind, type ReceivableInput, type RequestFingerprints } from './request-fingerprints.ts'
 
 /** `window` adds the neighbouring weeks and amounts if the fields are known. */
-export function soughtOf(keys: FinancingKeys, input: ReceivableInput, window: boolean): Fingerprint[] {
-  return isBlind(input) ? byKind(input.fingerprints) : soughtFingerprints(keys, identityOf(input), window)
+export function searchTerms(keys: FinancingKeys, input: ReceivableInput, window: boolean): Fingerprint[] {
+  return isBlind(input) ? byKind(input.fingerprints) : searchFingerprints(keys, identityOf(input), window)
 }
 
 export function allFingerprints(keys: FinancingKeys, input: ReceivableInput): Fingerprint[] {

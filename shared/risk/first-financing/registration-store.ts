@@ -114,7 +114,7 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
 }
 
 /** Locks registrations in mode FIELDS that have no fingerprints of this epoch yet. */
-export async function takeUnnamed(
+export async function lockWithoutFingerprints(
   tx: Knex.Transaction,
   env: ApiEnv,
   epoch: number,
@@ -147,7 +147,7 @@ const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'e
   id, organisation_id, env, deal_id`)
 
 /** Returns financed receivables that expire within two weeks, and marks them, so that each is returned once. */
-export async function takeExpiring(
+export async function claimExpiring(
   tx: Knex.Transaction,
   limit: number,
 ): Promise<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>[]> {

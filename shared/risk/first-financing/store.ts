@@ -132,8 +132,8 @@ export interface FoundMatch extends DisclosedMatch {
   isRegistration: boolean
 }
 
-/** Excludes a record's own fingerprints. */
-export interface Sought {
+/** A search that excludes the fingerprints of `recordId`. */
+export interface MatchQuery {
   env: ApiEnv
   organisationId: number
   recordId: string
@@ -146,8 +146,8 @@ const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintK
   coalesce(r.contested, false) AS contested, f.record_id, r.id IS NOT NULL AS isRegistration`)
 
 /** Of any organisation, for several lookups at once. */
-export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
-  const requested = sought.flatMap(({ fingerprints, ...rest }, index) =>
+export async function findMatches(db: Knex, queries: readonly MatchQuery[]): Promise<FoundMatch[]> {
+  const requested = queries.flatMap(({ fingerprints, ...rest }, index) =>
     fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
   )
   if (requested.length === 0) return []

@@ -64,9 +64,11 @@ export async function findPresentation(db: Knex, owner: Owner, id: string): Prom
   return fromRow(row)
 }
 
-type ListedPresentation = Pick<Presentation, 'id' | 'state' | 'purpose' | 'createdAt' | 'expiresAt'> & { seq: number }
+type ListedPresentation = Pick<Presentation, 'id' | 'subjectId' | 'state' | 'purpose' | 'createdAt' | 'expiresAt'> & {
+  seq: number
+}
 
-const LISTED_COLUMNS = columns<ListedPresentation>()('id, seq, state, purpose, created_at, expires_at')
+const LISTED_COLUMNS = columns<ListedPresentation>()('id, subject_id, seq, state, purpose, created_at, expires_at')
 
 /** Newest first. `before` is of the last row of the previous page. */
 export async function listPresentations(

@@ -94,7 +94,7 @@ export interface DueStatus {
 }
 
 /** Of verified subjects, not looked up since. */
-export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: number): Promise<string[]> {
+export async function claimDueStatuses(tx: Knex, since: Date, at: Date, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
     `UPDATE identity_verifications SET status_checked_at = ? WHERE id IN (

@@ -13,7 +13,7 @@ export interface Taking {
  * Limits are per Indian day; their fixed order prevents deadlocks. Returns seconds until the next day after a
  * refusal, when the caller rolls back; null when all were taken.
  */
-export async function takeOfDay(tx: Knex, owner: Owner, takings: readonly Taking[]): Promise<number | null> {
+export async function reserveUnits(tx: Knex, owner: Owner, takings: readonly Taking[]): Promise<number | null> {
   const limited = takings.filter(({ limit, count }) => limit > 0 && count > 0)
   if (limited.length === 0) return null
   const names = limited.map(({ name }) => name)

@@ -8,7 +8,7 @@ import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys } from '../first-financing/fingerprint.ts'
-import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
+import { allFingerprints, searchTerms } from '../first-financing/fingerprints-of-request.ts'
 import type { Registration, SealedReceivable } from '../first-financing/receivable.ts'
 import {
   insertRegistration,
@@ -40,7 +40,7 @@ export async function acceptTransfer(
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
   if (offered.organisationId === owner.organisationId)
     return conflict('transferToken', 'OWN', 'the receivable is already held by your organisation')
-  if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
+  if (!(await isReceivableOf(tx, offered.id, searchTerms(keys, receivable, false)))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is for another receivable')
   }
   const timestamp = instant(deps.now())

@@ -64,7 +64,7 @@ export async function runDilution(
     message: dilutionRequested,
     self: `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`,
     request: query,
-    question: dilutionRequest(query, day),
+    jobKey: dilutionRequest(query, day),
     before,
   })
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { transaction } from '../../platform/database/db.ts'
 import type { AgentCall } from '../../tenancy/agents/call-store.ts'
-import { callsOfDay, findOpenDays, type OpenDay, storeDigest, takeDay } from '../../tenancy/agents/digest-store.ts'
+import { callsOfDay, claimDay, findOpenDays, type OpenDay, storeDigest } from '../../tenancy/agents/digest-store.ts'
 import { type Micros, toIsoMillis } from '../../time.ts'
 import { appendToRange, type CompactRange, compactRoot, leafHash } from '../../transparency/anchoring/merkle.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
@@ -20,7 +20,7 @@ export async function anchorAgentCalls(db: Knex, now: Micros): Promise<number> {
 }
 
 async function anchorDay(tx: Knex, day: OpenDay, now: Micros): Promise<void> {
-  if (!(await takeDay(tx, day))) return
+  if (!(await claimDay(tx, day))) return
   let range: CompactRange = { size: 0, nodes: [] }
   for (let after: string | null = null; ; ) {
     const calls = await callsOfDay(tx, day, { after, limit: PAGE })

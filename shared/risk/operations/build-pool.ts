@@ -7,7 +7,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { acceptancesOf } from '../acceptance/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import { checkStatus } from '../first-financing/check-answer.ts'
-import { type FinancingKeys, receivableFingerprints, soughtFingerprints } from '../first-financing/fingerprint.ts'
+import { type FinancingKeys, receivableFingerprints, searchFingerprints } from '../first-financing/fingerprint.ts'
 import { type ReceivableIdentity, receivableName } from '../first-financing/fingerprint-input.ts'
 import { findMatches } from '../first-financing/store.ts'
 import { panOfGstin } from '../identifiers/gstin.ts'
@@ -22,8 +22,8 @@ import {
   listMembers,
   lockBuilding,
   memberHashes,
+  membersWithoutEvidence,
   storeBuilt,
-  unbuiltMembers,
 } from '../pools/store.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 import { recordReceivables } from '../receivables/store.ts'
@@ -48,7 +48,7 @@ export async function buildMembers(
   await lockBuilding(tx, poolId)
   const pool = await findPool(tx, owner, poolId)
   if (!pool) return false
-  const members = await unbuiltMembers(tx, pool, limit)
+  const members = await membersWithoutEvidence(tx, pool, limit)
   // The ingress validated the items before it sealed them.
   const items = members.map(({ sealedItem }) => JSON.parse(deps.secrets.open('pool', sealedItem)) as PoolItem)
   const bodies = await evidenceOf(tx, owner, poolId, items, deps)
@@ -71,12 +71,12 @@ async function evidenceOf(
   { keys, now }: Pick<OperationDeps, 'now'> & { keys: PoolKeys },
 ): Promise<string[]> {
   const named = items.map((item) => ({ item, identity: identityOf(item) }))
-  const sought = named.map(({ identity }) => ({
+  const queries = named.map(({ identity }) => ({
     ...owner,
     recordId: poolId,
-    fingerprints: soughtFingerprints(keys.financing, identity, false),
+    fingerprints: searchFingerprints(keys.financing, identity, false),
   }))
-  const matches = Map.groupBy(await findMatches(tx, sought), ({ index }) => index)
+  const matches = Map.groupBy(await findMatches(tx, queries), ({ index }) => index)
   const accepted = await acceptancesOf(
     tx,
     owner,

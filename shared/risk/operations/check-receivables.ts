@@ -25,7 +25,7 @@ export interface ReceivableCheck extends Owner {
 }
 
 /** One statement for all checks. */
-export async function seekReceivables(
+export async function findReceivableMatches(
   tx: Knex,
   checks: readonly ReceivableCheck[],
 ): Promise<ReadonlyMap<ReceivableCheck, FoundMatch[]>> {
@@ -37,7 +37,7 @@ export async function seekReceivables(
   return new Map(checks.map((check, index) => [check, byIndex.get(index) ?? []]))
 }
 
-/** `found` is the result of `seekReceivables` in this transaction; `writes` is for statements without a result. */
+/** `found` is the result of `findReceivableMatches` in this transaction; `writes` is for statements without a result. */
 export async function checkReceivables(
   tx: Knex.Transaction,
   checks: readonly ReceivableCheck[],

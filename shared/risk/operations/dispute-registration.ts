@@ -10,7 +10,7 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import type { Dispute } from '../first-financing/dispute.ts'
 import { insertDispute } from '../first-financing/dispute-store.ts'
 import type { FinancingKeys } from '../first-financing/fingerprint.ts'
-import { soughtOf } from '../first-financing/fingerprints-of-request.ts'
+import { searchTerms } from '../first-financing/fingerprints-of-request.ts'
 import type { ReceivableInput } from '../first-financing/request-fingerprints.ts'
 import { findHolder } from '../first-financing/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
@@ -34,7 +34,7 @@ export async function disputeRegistration(
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<{ dispute: Dispute } | { refusal: ConflictError }> {
-  const holder = await findHolder(tx, owner.env, soughtOf(keys, receivable, false))
+  const holder = await findHolder(tx, owner.env, searchTerms(keys, receivable, false))
   if (!holder?.isRegistration || holder.organisationId === owner.organisationId) {
     return conflict('receivable', 'NOT_HELD', 'no other organisation has registered this receivable')
   }

@@ -30,7 +30,7 @@ import {
   receivableOf,
 } from '../first-financing/requests.ts'
 import { stateAfter, stateAt } from '../first-financing/states.ts'
-import { takeOfDay } from '../metering/counter-store.ts'
+import { reserveUnits } from '../metering/counter-store.ts'
 
 type Limits = Pick<Config, 'financingElementsPerDay' | 'financingChecksPerDay'>
 
@@ -64,7 +64,7 @@ export async function countEvaluation(
   { elements, isCheck }: { elements: number; isCheck: boolean },
   { config }: { config: Limits },
 ): Promise<void> {
-  const seconds = await takeOfDay(tx, owner, [
+  const seconds = await reserveUnits(tx, owner, [
     { name: 'financing.elements', count: elements, limit: config.financingElementsPerDay },
     { name: 'financing.checks', count: isCheck ? 1 : 0, limit: config.financingChecksPerDay },
   ])

@@ -76,7 +76,7 @@ export async function finishImport(
   await emitFinished(tx, found, ['importId', 'status', 'counts', 'record'], timestamp, deps)
 }
 
-export async function giveUpImport(
+export async function abandonImport(
   tx: Knex.Transaction,
   found: Import,
   failure: Failure,
@@ -97,15 +97,17 @@ async function emitFinished(
   await recordEvent(tx, enqueue, { env, organisationId, type: EVENT_TYPE, dealId: id, fields, occurredAt })
 }
 
-/** Limit above all errors of an import: ten thousand, and those of the last row. */
-const ALL_ERRORS = 20_000
+export const IMPORT_ERROR_COLUMNS = ['line', 'column', 'code', 'message'] as const
 
-/** RFC 4180; empty while the import is running. */
+/** More than the maximum number of errors of an import: ten thousand plus those of the last row. */
+const MAX_ERRORS = 20_000
+
+/** Returns the errors as CSV (RFC 4180), without rows while the import is running. */
 export async function exportImportErrors(db: Knex, found: Import): Promise<string> {
-  const page = { after: null, limit: ALL_ERRORS, isSkipped: false }
+  const page = { after: null, limit: MAX_ERRORS, isSkipped: false }
   const errors = hasEnded(found.state) ? await listErrors(db, found.id, page) : []
   const lines = errors.map(errorView).map(({ line, column, code, message }) => csvLine([line, column, code, message]))
-  return [csvLine(['line', 'column', 'code', 'message']), ...lines, ''].join('\r\n')
+  return [csvLine(IMPORT_ERROR_COLUMNS), ...lines, ''].join('\r\n')
 }
 
 export interface RowProof {
@@ -114,7 +116,7 @@ export interface RowProof {
   record: { root: string; rows: number }
 }
 
-/** Undefined when the row does not exist. */
+/** Returns undefined if the row does not exist. */
 export async function proveImportRow(db: Knex, found: Import, index: number): Promise<RowProof | undefined> {
   const size = found.progress.accepted
   if (found.record === null || index >= size) return undefined
@@ -126,7 +128,7 @@ export async function proveImportRow(db: Knex, found: Import, index: number): Pr
   }
   const path = proveRow(index, size, await readBlockRoots(db, found.id), blocks)
   return {
-    // The worker stored both in this form.
+    // The worker stored both as valid JSON.
     row: JSON.parse(rowText(stored, found.progress.unmapped)),
     inclusion: { index, size, path },
     record: JSON.parse(found.record),

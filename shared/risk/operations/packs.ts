@@ -43,7 +43,9 @@ export async function requestPack(
     const idempotencyKey = once.scope.key
     const dealId = requested.dealId ?? null
     const pair = pairText({ supplierGstin: requested.borrowerGstin, buyerGstin: requested.buyerGstin })
-    await insertPack(writes, { id: packId, organisationId, env, idempotencyKey, sealedRequest, dealId, pair })
+    const { borrowerGstin } = requested
+    const pack = { id: packId, organisationId, env, idempotencyKey, sealedRequest, dealId, borrowerGstin, pair }
+    await insertPack(writes, pack)
     await insertActorAudit(writes, actor, { organisationId, action: 'pack.requested', target: packId })
     await enqueue(packRequested, replyTo === undefined ? { packId } : { packId, replyTo })
   })

@@ -6,6 +6,7 @@ import { ConflictError, NotFoundError, validationError } from '../../errors.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { type BeforeJob, type JobContext, runJob, runSharedJob } from '../../jobs/operations/jobs.ts'
 import type { StoredAnswer } from '../../tenancy/idempotency/store.ts'
+import { viewAnchor } from '../../transparency/operations/anchors.ts'
 import { isUuid } from '../../uuid.ts'
 import type { CutBody } from '../pools/requests.ts'
 import { earliestDocument, findCut, findPool, newestCut, type Pool, type PoolCut } from '../pools/store.ts'
@@ -81,6 +82,19 @@ export async function runCutJob(
     message: poolChanged,
     self: `/v1/securitisation/pools/${poolId}/${part}?cut=${id}`,
     request: { cutId: id },
-    question: jobKeyOf(part, id),
+    jobKey: jobKeyOf(part, id),
   })
+}
+
+/** The worker creates the file on the first request. @param self where the API offers the file */
+export function cutFileJob(cutId: string, file: string, self: string) {
+  const request = { cutId, file }
+  return { kind: 'pool.file', message: poolChanged, self, request, jobKey: jobKeyOf('file', cutId, file) } as const
+}
+
+/** A BagIt package contains the proof of its cut and must never change, so it needs a log that includes the cut. */
+export async function isCutIncluded(db: Knex, { body }: Pick<PoolCut, 'body'>): Promise<boolean> {
+  // Anchored by us.
+  const { anchor } = JSON.parse(body) as { anchor: { txId: string } }
+  return Boolean((await viewAnchor(db, anchor.txId))?.tlogProof)
 }

@@ -48,12 +48,12 @@ import { findSubject } from '../identity/subject-store.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** The last part of a request's addresses is not stored. */
+/** The handle, the last part of a request's addresses, is stored only as this digest. */
 export function handleDigestOf(handle: string): Buffer {
   return hash('sha256', handle, 'buffer')
 }
 
-/** A one-way function, so that the code hides the page. */
+/** One-way, so that the QR code, which contains the handle, does not reveal the address of the page. */
 export function handleOfPage(page: string): string {
   return hash('sha256', `presentation-page|${page}`, 'base64url')
 }
@@ -110,7 +110,7 @@ export async function requestPresentation(
   }
 }
 
-/** Serves it at most ten times; null when expired. `walletNonce` is null for GET. */
+/** Returns null if the request has expired or was served ten times. `walletNonce` is null for GET. */
 export async function serveRequestObject(
   db: Knex,
   presentation: Presentation,
@@ -128,7 +128,7 @@ export type Received =
   | { taken: true; responseCode: string | null }
   | { taken: false; reason: 'EXPIRED' | 'ALREADY_USED' }
 
-/** Accepts one response at a time. */
+/** Refuses a response while another one is verified, and after one was verified. */
 export async function receivePresentation(
   tx: Knex.Transaction,
   { id }: Pick<Presentation, 'id'>,
@@ -152,7 +152,7 @@ export async function receivePresentation(
 
 const HOUR_MS = 3_600_000
 
-/** The request is open again below three refusals, unless the wallet sent an error. */
+/** Reopens the request, except after the third refusal and after an error of the wallet. */
 export async function refusePresentation(
   tx: Knex.Transaction,
   presentation: Presentation,
@@ -223,7 +223,7 @@ export async function completePresentation(
   })
 }
 
-/** For several credentials, also of each by the id of its query. */
+/** Returns type and issuer key of the first credential and, if there are several, of each of them. */
 function credentialFacts(answers: VerifiedResponse['answers']) {
   const facts = answers.map(({ query, credential: { vct, issuerKeyThumbprint } }) => ({
     id: query.id,
@@ -235,7 +235,7 @@ function credentialFacts(answers: VerifiedResponse['answers']) {
   return facts.length === 1 ? { vct, issuerKeyThumbprint } : { vct, issuerKeyThumbprint, credentials: facts }
 }
 
-/** Records each read. `responseCode` is from the redirect; signed-in people need none. */
+/** Audits each read. `responseCode` comes from the redirect; a signed-in person does not need it. */
 export async function readPresentationValues(
   db: Knex,
   actor: Actor,

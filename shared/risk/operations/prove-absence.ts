@@ -41,12 +41,13 @@ export async function proveAbsence(
   const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
   const snapshot = await snapshotOf(tx, owner, snapshotId, exact, deps)
   if (!snapshot) return { refusal: new NotFoundError('snapshot not found') }
-  const sought = exact.find(({ epoch }) => epoch === snapshot.epoch)
+  const fingerprint = exact.find(({ epoch }) => epoch === snapshot.epoch)
   if (snapshot.keys === null) return conflict('snapshotId', 'FORGOTTEN', 'the snapshot is too old for a proof')
-  if (!sought) return conflict('snapshotId', 'OTHER_EPOCH', 'the fingerprints are of other epochs than the snapshot')
+  if (!fingerprint)
+    return conflict('snapshotId', 'OTHER_EPOCH', 'the fingerprints are of other epochs than the snapshot')
   const tree = deps.trees.get(snapshot.id) ?? new SnapshotTree(snapshot.keys)
   deps.trees.set(snapshot.id, tree)
-  const neighbours = tree.absenceOf(sought.value)
+  const neighbours = tree.absenceOf(fingerprint.value)
   if (!neighbours) return conflict('receivable', 'PRESENT', 'the receivable was registered when the snapshot was taken')
   const unseen = await elsewhere(tx, owner.env, exact, { isBlind, epoch: snapshot.epoch })
   if (unseen) return unseen
@@ -55,7 +56,7 @@ export async function proveAbsence(
     proof: {
       absenceProofId: id,
       epoch: snapshot.epoch,
-      fingerprint: sought.value,
+      fingerprint: fingerprint.value,
       ...neighbours,
       snapshot: JSON.parse(snapshot.record),
     },

@@ -1,7 +1,13 @@
 import type { Knex } from 'knex'
 import { viewAnchor } from '../../transparency/operations/anchors.ts'
 import { writeZip } from '../../transparency/provenance/zip.ts'
-import { applyRules, type EligibilityRule, RULE_RESULTS, type RuleResult, together } from '../pools/eligibility.ts'
+import {
+  applyRules,
+  combineResults,
+  type EligibilityRule,
+  RULE_RESULTS,
+  type RuleResult,
+} from '../pools/eligibility.ts'
 import { factOf, type PoolFact } from '../pools/facts.ts'
 import { cutBundle } from '../pools/pool-bundle.ts'
 import { listMembers, type PoolCut } from '../pools/store.ts'
@@ -11,7 +17,7 @@ import type { Receivable } from '../receivables/evidence-object.ts'
 
 const PAGE = 1_000
 
-export interface CutRecord {
+interface CutRecord {
   cutRecordId: string
   poolId: string
   cutOffDate: string
@@ -19,7 +25,7 @@ export interface CutRecord {
   anchor: { txId: string }
 }
 
-export function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
+function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
   return JSON.parse(cut.body) as CutRecord
 }
 
@@ -93,7 +99,7 @@ export async function evaluateCut(
   const byRule = rules.map(({ id }) => ({ id, counts: noCounts() }))
   for (let at = 0; at < results.length; at += rules.length) {
     const memberResults = results.subarray(at, at + rules.length)
-    counts[together(memberResults)]++
+    counts[combineResults(memberResults)]++
     for (const [index, code] of memberResults.entries()) {
       const result = RULE_RESULTS[code]
       const rule = byRule[index]

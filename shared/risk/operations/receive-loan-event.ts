@@ -9,7 +9,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { type Mapped, mapRecord, recognise, type SourceRecord } from '../colending/map-record.ts'
 import { type EvidenceContract, loanRefHash, type MappedRecord, type Mapping } from '../colending/mapping.ts'
 import { MAPPINGS } from '../colending/mappings/registry.ts'
-import { insertInbound, takeInbound } from '../colending/store.ts'
+import { claimInboundEvent, insertInbound } from '../colending/store.ts'
 import { recordUsage } from '../metering/store.ts'
 
 interface LoanEventDeps {
@@ -45,7 +45,7 @@ export async function receiveLoanEvent(
   const mapped = mapping ? mapRecord(mapping, request) : null
   const sourceKey = sourceKeyOf(request, mapped?.eventId ?? null)
   return await deps.outbox.run(async (tx, enqueue) => {
-    const known = await takeInbound(tx, integration.id, sourceKey)
+    const known = await claimInboundEvent(tx, integration.id, sourceKey)
     if (known !== null) return { answer: known, isReplay: true }
     const inbound = { tx, enqueue, deps, integration, request, sourceKey }
     const answer =

@@ -19,7 +19,7 @@ export async function recordTradeDocument(
   owner: Owner,
   body: DocumentRequest,
   { now, secrets }: Pick<OperationDeps, 'now' | 'secrets'>,
-): Promise<object> {
+): Promise<{ documentId: string }> {
   const documentId = randomUUID()
   const { type, sha256, signature } = body
   const { sealed, commitments } = commit(body.metadata ?? {}, randomBytes)
@@ -49,18 +49,18 @@ export async function completeTradeVerification(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  found: { question: TradeRequest; results: readonly TradeCheck[]; invoiceNumbers: readonly string[] | null },
+  found: { request: TradeRequest; results: readonly TradeCheck[]; invoiceNumbers: readonly string[] | null },
   { now, secrets }: Pick<OperationDeps, 'now' | 'secrets'>,
 ): Promise<object> {
-  const { question, results, invoiceNumbers } = found
-  const { subjectKind } = question
+  const { request, results, invoiceNumbers } = found
+  const { subjectKind } = request
   const record = await anchorRecord(tx, owner.env, VERIFIED, instant(now()), {
     verificationId: id,
     subjectKind,
     results,
   })
   const body = canonicalize(record)
-  const sealedValues = secrets.seal('trade', JSON.stringify({ question, invoiceNumbers }))
+  const sealedValues = secrets.seal('trade', JSON.stringify({ request, invoiceNumbers }))
   await insertVerification(tx, owner, { id, subjectKind, body, sealedValues })
   await recordUsage(tx, { ...owner, family: 'trade', unitKey: `verification/${id}` })
   return record

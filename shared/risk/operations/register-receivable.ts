@@ -8,7 +8,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
-import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
+import { allFingerprints, searchTerms } from '../first-financing/fingerprints-of-request.ts'
 import type { ReceivableFields, Registration, SealedReceivable } from '../first-financing/receivable.ts'
 import {
   findRegistration,
@@ -44,7 +44,7 @@ export interface RegistrationRequest {
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
-  /** only in the sandbox: in the test scenario, another organisation holds it */
+  /** sandbox only: a test scenario in which another organisation holds the receivable */
   isRegisteredElsewhere: boolean
 }
 
@@ -67,13 +67,13 @@ export async function registerReceivable(
   keys: FinancingKeys,
   deps: RegisteringDeps,
 ): Promise<Registered> {
-  const sought = soughtOf(keys, request.fields, false)
+  const terms = searchTerms(keys, request.fields, false)
   const newFingerprints = allFingerprints(keys, request.fields)
   if (request.isRegisteredElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     // Both run at once: `findHolder` ignores expired records, even if they are not marked as lapsed yet.
-    const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, sought), findHolder(tx, owner.env, sought)])
-    for (const recordId of lapsed) await lapse(tx, recordId, sought, deps)
+    const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, terms), findHolder(tx, owner.env, terms)])
+    for (const recordId of lapsed) await lapse(tx, recordId, terms, deps)
     if (!holder) {
       const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
       const record = { ...owner, recordId: id, fingerprints: newFingerprints }
@@ -84,13 +84,13 @@ export async function registerReceivable(
     }
     if (holder.organisationId !== owner.organisationId) return await refuse(tx, owner, id, request, holder, deps)
     if (!holder.isRegistration) {
-      await dropRegistered(tx, holder.recordId, [...sought, ...newFingerprints])
+      await dropRegistered(tx, holder.recordId, [...terms, ...newFingerprints])
       continue
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
     if (registration) {
       // Adds the fingerprints of a newer epoch, but never those of a receivable with another buyer or amount.
-      if (await isReceivableOf(tx, registration.id, sought)) await addFingerprints(tx, registration, newFingerprints)
+      if (await isReceivableOf(tx, registration.id, terms)) await addFingerprints(tx, registration, newFingerprints)
       return { registration, isNew: false }
     }
   }

@@ -6,7 +6,7 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
 import { allFingerprints } from '../first-financing/fingerprints-of-request.ts'
 import type { Registration } from '../first-financing/receivable.ts'
-import { takeUnnamed } from '../first-financing/registration-store.ts'
+import { lockWithoutFingerprints } from '../first-financing/registration-store.ts'
 import {
   findLatestSnapshot,
   forgetOldKeys,
@@ -45,7 +45,7 @@ export async function replaceFieldCommitments(
   after: string | null,
   { keys, secrets }: { keys: FinancingKeys; secrets: OperationDeps['secrets'] },
 ): Promise<string | null> {
-  const registrations = await takeUnnamed(tx, env, epoch, { after, limit: PAGE })
+  const registrations = await lockWithoutFingerprints(tx, env, epoch, { after, limit: PAGE })
   for (const registration of registrations) {
     const fields = decryptedReceivable(registration, secrets)?.fields
     if (fields) await addFingerprints(tx, registration, allFingerprints(keys, fields))

@@ -32,7 +32,7 @@ const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
 /** The owner's endpoints are notified of these. */
 const NOTIFIED: ReadonlySet<FinancingState> = new Set(['RELEASED', 'LAPSED'])
 
-/** The registration is locked. @throws ConflictError for its state */
+/** The caller must have locked the registration. @throws ConflictError if its state does not allow the action */
 export async function moveRegistration(
   tx: Knex.Transaction,
   registration: Registration,
@@ -43,9 +43,9 @@ export async function moveRegistration(
   const now = toMillis(deps.now())
   const state = stateAfter(registration, action, now)
   if (state === null) {
-    const is = stateAt(registration, now)
-    throw new ConflictError(`${action} is not possible: the registration is ${is}`, [
-      { path: 'registrationId', code: is, message: `it is ${is}, renewed ${registration.renewals} times` },
+    const current = stateAt(registration, now)
+    throw new ConflictError(`${action} is not possible: the registration is ${current}`, [
+      { path: 'registrationId', code: current, message: `it is ${current}, renewed ${registration.renewals} times` },
     ])
   }
   const financedOn = action === 'finance' ? (details.financedOn ?? indianDay(now)) : registration.financedOn
@@ -59,7 +59,7 @@ export async function moveRegistration(
   return await setNewState(tx, { ...registration, renewals, financedOn, expiresAt: new Date(expires) }, state, deps)
 }
 
-/** The registration is locked. */
+/** The caller must have locked the registration. */
 export async function lapseRegistration(
   tx: Knex.Transaction,
   registration: Registration,

@@ -110,7 +110,7 @@ function partyFlags({ request, results }: FlagsInput): string[] {
   return [...registrations, ...capacities, ...companies]
 }
 
-/** Notes a turnover of less than a year, which would be rated as one, unless the registration is younger. */
+/** Reports a turnover of less than a year, because it is rated as annual, unless the registration itself is younger. */
 function shortTurnover(role: 'borrower' | 'subcontractor', { turnover, taxpayer }: PackRegistryResults): string[] {
   const result = turnover[role]
   const covered = result.status === 'OK' ? coveredMonths(result.data.periods.map(({ period }) => period)) : 12
@@ -121,7 +121,7 @@ function shortTurnover(role: 'borrower' | 'subcontractor', { turnover, taxpayer 
   return [`${role}Capacity.annualTurnoverInr covers ${covered} of 12 months`]
 }
 
-/** Counts three months for each period if all are ends of quarters, as those of quarterly returns are. */
+/** Counts three months per period if all periods are last months of quarters, as in quarterly returns. */
 function coveredMonths(periods: readonly string[]): number {
   const isQuarterly = periods.every((period) => quarterOf(period) === period) && periods.length <= 4
   return new Set(periods).size * (isQuarterly ? 3 : 1)

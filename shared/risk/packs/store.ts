@@ -12,16 +12,27 @@ export interface NewPack {
   idempotencyKey: string
   sealedRequest: string
   dealId: string | null
+  borrowerGstin: string
   pair: string
 }
 
 export async function insertPack(tx: Knex, pack: NewPack): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id, pair_question)
-     VALUES (?, ?, ?, ?, ?, ?,
+    `INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id, borrower_gstin,
+       pair_job_key)
+     VALUES (?, ?, ?, ?, ?, ?, ?,
        sha256(convert_to(? || '/' || to_char(now() AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM-DD'), 'UTF8')))`,
-    [pack.id, pack.organisationId, pack.env, pack.idempotencyKey, pack.sealedRequest, pack.dealId, pack.pair],
+    [
+      pack.id,
+      pack.organisationId,
+      pack.env,
+      pack.idempotencyKey,
+      pack.sealedRequest,
+      pack.dealId,
+      pack.borrowerGstin,
+      pack.pair,
+    ],
   )
 }
 
@@ -129,6 +140,8 @@ export async function listPacks(
 }
 
 export interface PackSubject {
+  /** null for packs of earlier releases */
+  borrower: string | null
   buyer: string
   valueInr: number
   /** the tier of each value of its evidence */
@@ -137,6 +150,7 @@ export interface PackSubject {
 
 const PACK_SUBJECTS_COLUMNS = columns<PackSubject & { id: string }>({
   id: 'p.id',
+  borrower: 'p.borrower_gstin',
   buyer: "p.body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}'",
   valueInr: "(p.body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8",
   tiers: "array(SELECT value ->> 'tier' FROM jsonb_array_elements(e.body::jsonb -> 'evidence') AS value)",

@@ -63,7 +63,7 @@ function fits(field: EligibilityRule['field'], value: Scalar): boolean {
   return field === 'amountInr' ? parsePaise(value) !== undefined : Number.isSafeInteger(value)
 }
 
-/** One byte for each rule and receivable, in pool order: the index in `RULE_RESULTS`. */
+/** Returns one byte per receivable and rule, an index of `RULE_RESULTS`. Receivables are in pool order. */
 export function applyRules(rules: readonly EligibilityRule[], facts: readonly PoolFact[]): Uint8Array {
   const shares = { of: buyerSums(facts), total: facts.some(({ paise }) => paise === null) ? null : sumOf(facts) }
   const results = new Uint8Array(rules.length * facts.length)
@@ -74,8 +74,8 @@ export function applyRules(rules: readonly EligibilityRule[], facts: readonly Po
   return results
 }
 
-/** NOT_MET if one is not met, else MISSING if one is missing. */
-export function together(results: Iterable<number>): RuleResult {
+/** Returns NOT_MET if any result is NOT_MET, otherwise MISSING if any is MISSING. */
+export function combineResults(results: Iterable<number>): RuleResult {
   const seen = new Set([...results].map((code) => RULE_RESULTS[code]))
   return seen.has('NOT_MET') ? 'NOT_MET' : seen.has('MISSING') ? 'MISSING' : 'MET'
 }

@@ -104,7 +104,7 @@ export async function earliestDocument(db: Knex, poolId: string): Promise<string
 const UNBUILT_MEMBERS_COLUMNS = columns<{ place: number; sealedItem: string }>()('place, sealed_item')
 
 /** In pool order. */
-export async function unbuiltMembers(
+export async function membersWithoutEvidence(
   tx: Knex,
   pool: Pool,
   limit: number,
@@ -230,4 +230,20 @@ export async function listCuts(db: Knex, poolId: string, limit: number): Promise
     [poolId, limit],
   )
   return rows.map(({ body }) => body)
+}
+
+const CUT_DATES_COLUMNS = columns<{ poolId: string; cutOffDate: string }>({
+  poolId: 'pool_id',
+  cutOffDate: "(body::jsonb)->>'cutOffDate'",
+})
+
+/** Returns the cut-off date of the newest cut by pool; pools without a cut are absent. */
+export async function newestCutDates(db: Knex, poolIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await query(
+    db,
+    typed`SELECT DISTINCT ON (pool_id) ${CUT_DATES_COLUMNS} FROM pool_cuts
+     WHERE pool_id = ANY(?::uuid[]) ORDER BY pool_id, seq DESC`,
+    [[...poolIds]],
+  )
+  return new Map(rows.map(({ poolId, cutOffDate }) => [poolId, cutOffDate]))
 }

@@ -8,7 +8,7 @@ import {
   recordSuccess,
 } from '../../delivery/circuit-breaker.ts'
 
-/** A pack has seconds, so these open earlier and for less time than those of customers' endpoints. */
+/** A pack must be ready within seconds, so these breakers open earlier and for less time than those of endpoints. */
 const rules: BreakerRules = { maxConsecutiveFailures: 5, maxOpenMs: 30_000 }
 /** Least recently used breakers are dropped, which closes them. */
 const MAX_BREAKERS = 20_000

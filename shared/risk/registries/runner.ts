@@ -34,13 +34,13 @@ export interface RegistrySpec<Input, T> {
   /** data about a person or business */
   needsConsent?: boolean
   request(input: Input, context: RegistryContext): Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** UNPARSEABLE for an exception or `undefined`. */
+  /** An exception or `undefined` becomes UNPARSEABLE. */
   parse(body: Buffer, input: Input): Parsed<T> | undefined
   /** for every status but 200; default: `reasonOfStatus` */
   reasonOf?(response: IncomingResponse): MissingReason
 }
 
-/** Checks consent, breaker and timeouts; two retries. Failures become reasons. */
+/** Checks consent and circuit breaker, limits the time, and retries twice. A failure is a result with a reason. */
 export function createRegistry<Input, T>(
   spec: RegistrySpec<Input, T>,
   deps: RegistryDeps,
@@ -92,7 +92,7 @@ async function guarded<Input, T>(
 
 type Target = ReturnType<RegistrySpec<unknown, unknown>['request']>
 
-/** Undefined when the input does not suffice, which is not an error of the registry. */
+/** Returns undefined if the input does not suffice. The circuit breaker must not count this for the registry. */
 function tryRequest<Input, T>(spec: RegistrySpec<Input, T>, input: Input, context: RegistryContext) {
   try {
     return spec.request(input, context)
@@ -126,12 +126,14 @@ async function attempts<Input, T>(
 }
 
 interface Exchange {
-  /** a string without a response */
+  /** a string if no response arrived */
   answer: IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR'
   end: CallEnd
 }
 
-/** Uses the remaining budget; one with a shortened timeout does not count as failed. */
+/**
+ * Ends with the caller's deadline. A timeout that this deadline shortened does not count as a failure of the registry.
+ */
 async function exchange(
   callTimeoutMs: number,
   deps: RegistryDeps,
@@ -187,7 +189,7 @@ function tryParse<Input, T>(spec: RegistrySpec<Input, T>, body: Buffer, input: I
   }
 }
 
-/** A status without a further reason. */
+/** Returns the reason for a status if the registry's `reasonOf` defines none. */
 export function reasonOfStatus(status: number): MissingReason {
   if (status === 404) return 'NOT_FOUND'
   return status === 401 || status === 403 ? 'NOT_ENTITLED' : 'UPSTREAM_ERROR'

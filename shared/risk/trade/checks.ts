@@ -11,11 +11,11 @@ export interface TradeCheck {
   detail: string
 }
 
-type Question<Kind extends TradeRequest['subjectKind']> = Extract<TradeRequest, { subjectKind: Kind }>
+type RequestOf<Kind extends TradeRequest['subjectKind']> = Extract<TradeRequest, { subjectKind: Kind }>
 
 const MATCH_PERMILLE = 850
 
-export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult<ExporterCode>): TradeCheck[] {
+export function iecChecks({ legalName }: RequestOf<'IEC'>, answer: RegistryResult<ExporterCode>): TradeCheck[] {
   const keys = ['iec.status', ...(legalName === undefined ? [] : ['iec.legalName'])]
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
   const { status, issuedOn } = answer.data
@@ -32,7 +32,7 @@ export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult
 }
 
 /** No registry confirms the shipping bill, which the exporter assigned. */
-export function ebrcChecks(request: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
+export function ebrcChecks(request: RequestOf<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
   const keys = [
     'ebrc.exists',
     'ebrc.remittance',
@@ -82,7 +82,7 @@ function tenThousandths(text: string): bigint {
 }
 
 export function shippingBillChecks(
-  request: Question<'SHIPPING_BILL'>,
+  request: RequestOf<'SHIPPING_BILL'>,
   answer: RegistryResult<ShippingBill>,
 ): TradeCheck[] {
   const { fobValueInr } = request

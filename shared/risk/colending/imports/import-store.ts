@@ -4,8 +4,8 @@ import { columns, execute, query, typed } from '../../../platform/database/sql.t
 import { type Failure, type Import, type ImportKind, NO_PROGRESS, type Progress } from './import.ts'
 
 const COLUMNS = columns<Import>()(`
-  id, seq, organisation_id, env, kind, style, requested_mapping, mapping, state, sha256, bytes, received_at, progress,
-  record_no, failure, record`)
+  id, seq, organisation_id, env, kind, style, requested_mapping, mapping, state, sha256, bytes, file_name, received_at,
+  progress, record_no, failure, record`)
 
 /** For workers. Undefined also if it is not received yet. */
 export async function findImport(db: Knex, id: string): Promise<Import | undefined> {

@@ -115,6 +115,8 @@ export interface Import {
   /** of the file */
   sha256: Buffer
   bytes: number
+  /** null for files of the API */
+  fileName: string | null
   receivedAt: Date
   progress: Progress
   /** stored records; a worker continues after them */
@@ -127,12 +129,12 @@ export interface Import {
 const CELL_MESSAGES: Readonly<Record<RowCode, string>> = {
   REQUIRED: 'is empty',
   NOT_MONEY: 'is not an amount',
-  NOT_INTEGER: 'is not a whole number, or a percentage of whole basis points',
+  NOT_INTEGER: 'is neither a whole number nor a percentage with at most two decimals',
   NOT_DATE: 'is not a date',
   NEGATIVE: 'is negative',
   OUT_OF_RANGE: 'is out of range',
-  DUPLICATE_IN_FILE: 'names a loan of an earlier row',
-  COLUMN_COUNT: 'the row has another number of cells than the header',
+  DUPLICATE_IN_FILE: 'repeats the loan of an earlier row',
+  COLUMN_COUNT: 'the number of cells differs from that of the header',
   SEGMENT_LENGTH: 'a field exceeds the end of its segment or record',
 }
 
@@ -144,7 +146,7 @@ const FAILURE_MESSAGES: Readonly<Record<FailureCode, string>> = {
   RECORD_TOO_LONG: 'a record is longer than 65,536 characters',
   QUOTING: 'a quotation mark is not closed, or occurs inside an unquoted cell',
   NOT_UTF8: 'the file is not UTF-8 text',
-  FORMAT_UNKNOWN: 'no mapping recognises the format of the file',
+  FORMAT_UNKNOWN: 'the format of the file is not known',
   TOO_MANY_ERRORS: 'the file has more than 10,000 errors',
   TRAILER_MISMATCH: 'the trailer is missing or its count differs from the number of records',
   EXPIRED: 'the import did not end within a day; send the file again',

@@ -8,14 +8,16 @@ export interface NewUpload extends Owner {
   kind: ImportKind
   style: FileStyle
   requestedMapping: string | null
+  /** null if the file has no name */
+  fileName: string | null
 }
 
 /** An upload is invisible until it is complete. */
 export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   await execute(
     db,
-    'INSERT INTO imports (id, organisation_id, env, kind, style, requested_mapping) VALUES (?, ?, ?, ?, ?, ?)',
-    [upload.id, upload.organisationId, upload.env, upload.kind, upload.style, upload.requestedMapping],
+    'INSERT INTO imports (id, organisation_id, env, kind, style, requested_mapping, file_name) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    [upload.id, upload.organisationId, upload.env, upload.kind, upload.style, upload.requestedMapping, upload.fileName],
   )
 }
 

@@ -16,7 +16,7 @@ export const TAPE_MAPPINGS: readonly FileMapping[] = [consumerNotes, indianLoanT
 export const BUREAU_MAPPINGS: readonly FileMapping[] = [segmentAccounts, fixedAccounts]
 
 export const MAPPINGS_CLAIM =
-  'Mappings are adapter shims: each describes only the style of a payload. None claims a partnership with, or a certification by, the owner of that style.'
+  'A mapping only describes the format of a payload. It implies no partnership with, and no certification by, the owner of that format.'
 
 export function findMapping(id: string): Mapping | undefined {
   return MAPPINGS.find((mapping) => mapping.id === id)

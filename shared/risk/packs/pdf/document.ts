@@ -16,7 +16,7 @@ export interface PackDocument {
   isSandbox: boolean
   level: { code: SignalLevel; meaning: string }
   /** the pack does not contain the borrower */
-  order: { value: string; buyer: string; subcontractor: string }
+  order: { value: string; subcontract: string; buyer: string; subcontractor: string }
   /** over the whole evidence; contains every tier */
   tiers: TierCount[]
   cards: Card[]
@@ -55,6 +55,7 @@ export function packDocument(stored: {
     level: { code: pack.signalLevel, meaning: LEVELS[pack.signalLevel] },
     order: {
       value: inrFigure(pack.signals.borrowerCapacity.orderValueInr),
+      subcontract: inrFigure(pack.signals.subcontractorCapacity.orderValueInr),
       buyer: pack.signals.tradeRelationship.ab.counterpartyGstin,
       subcontractor: pack.signals.tradeRelationship.bc.counterpartyGstin,
     },

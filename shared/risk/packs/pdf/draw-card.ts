@@ -3,7 +3,7 @@ import { drawEvidence } from './draw-evidence.ts'
 import { INK } from './ink.ts'
 import { gradeText } from './labels.ts'
 import { CONTENT_WIDTH, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
-import { drawTierMark, tierLabel } from './tiers.ts'
+import { drawTierIcon, tierLabel } from './tiers.ts'
 
 const LABEL_WIDTH = 94
 /** Position of the second column of values; the first one fits a large amount with its words. */
@@ -26,14 +26,14 @@ export function drawCard(
   sheet.artifact(() => {
     doc.lineWidth(0.8).strokeColor(INK.rule)
     doc.moveTo(PAGE.left, sheet.y).lineTo(right, sheet.y).stroke()
-    drawTierMark(doc, card.tier, right - width - 14, sheet.y + 10, 8)
+    drawTierIcon(doc, card.tier, right - width - 14, sheet.y + 10, 8)
   })
   sheet.y += 8
   sheet.row(section, [
     { type: 'H2', text: card.title, style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH - width - 24 },
     { type: 'P', ...tier, x: right - width, width },
   ])
-  const detail = [card.detail, card.grade && `Question class: ${gradeText(card.grade)}`]
+  const detail = [card.detail, card.grade && `Question: ${gradeText(card.grade)}`]
   for (const [index, text] of detail.entries()) {
     if (!text) continue
     const style = index === 0 ? STYLES.body : STYLES.quiet

@@ -3,7 +3,7 @@ import { drawQr } from './draw-qr.ts'
 import { instantText } from './figures.ts'
 import { INK } from './ink.ts'
 import { CONTENT_WIDTH, line, PAGE, type Sheet, STYLES } from './sheet.ts'
-import { drawTierMark } from './tiers.ts'
+import { drawTierIcon } from './tiers.ts'
 
 const BAND_HEIGHT = 26
 const LABEL_WIDTH = 96
@@ -97,7 +97,7 @@ function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }:
           .moveTo(x, top)
           .lineTo(x, top + 52)
           .stroke()
-      drawTierMark(doc, tier, x + 9, top + 12, 11)
+      drawTierIcon(doc, tier, x + 9, top + 12, 11)
     }
   })
   const table = sheet.group(section, 'Table')

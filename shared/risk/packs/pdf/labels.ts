@@ -24,9 +24,22 @@ export function missingText(reason: string | null): string {
   return reason === null ? 'Missing' : `Missing: ${REASONS[reason] ?? words(reason)}`
 }
 
-export function gradeText(grade: string): string {
-  return words(grade).replace(' ', ', ')
+/** The kinds of question of docs/spec/risk-signals.md#graded-signals. */
+const QUESTIONS: Readonly<Record<string, string>> = {
+  DEPTH_PRIMARY: 'do the parties trade? Main evidence',
+  DEPTH_CORROBORATING: 'do the parties trade? Supporting evidence',
+  CAPACITY: 'can the business deliver an order of this value?',
+  CONFLICT: 'is there a conflict, for example a common director or a registered charge?',
 }
+
+/** The question that a graded signal is about, in words; it is not a finding. */
+export function gradeText(grade: string): string {
+  return QUESTIONS[grade] ?? words(grade)
+}
+
+/** Explains the line `Question: …` of the cards, once per pack. */
+export const QUESTION_HINT =
+  'The question of a card is fixed and is not a finding. There are four: trade with main evidence, trade with supporting evidence, capacity, conflict.'
 
 /** JSON paths in flags; longer ones first. */
 const NAMES: readonly (readonly [path: string, name: string])[] = [

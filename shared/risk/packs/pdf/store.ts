@@ -11,6 +11,8 @@ export interface PackSource {
   evidence: string | null
   /** null if not measured on the day of the pack */
   dilution: string | null
+  /** null for packs of earlier releases */
+  borrower: string | null
 }
 
 export interface StoredPdf {
@@ -20,7 +22,9 @@ export interface StoredPdf {
   txId: Buffer
 }
 
-const PACK_SOURCE_COLUMNS = columns<PackSource>()('p.state, p.body, e.body AS evidence, j.body AS dilution')
+const PACK_SOURCE_COLUMNS = columns<PackSource>()(
+  'p.state, p.body, e.body AS evidence, j.body AS dilution, p.borrower_gstin AS borrower',
+)
 
 export async function findPackSource(
   db: Knex,
@@ -31,7 +35,7 @@ export async function findPackSource(
     db,
     typed`SELECT ${PACK_SOURCE_COLUMNS} FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
      LEFT JOIN evidence_jobs j ON j.organisation_id = p.organisation_id AND j.env = p.env AND j.state = 'DONE'
-       AND j.kind = 'dilution.answer' AND j.question = p.pair_question
+       AND j.kind = 'dilution.answer' AND j.job_key = p.pair_job_key
      WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],
   )

@@ -43,8 +43,8 @@ export function lowestTier(tiers: readonly string[]): string {
   return TIERS.findLast((tier) => tiers.includes(tier)) ?? tiers[0] ?? 'MISSING'
 }
 
-/** Draws a mark that works without colour: from full to an outline with a cross. */
-export function drawTierMark(doc: PDFKit.PDFDocument, tier: string, x: number, y: number, size: number): void {
+/** Draws an icon that works without colour: from full to an outline with a cross. */
+export function drawTierIcon(doc: PDFKit.PDFDocument, tier: string, x: number, y: number, size: number): void {
   const steps = TIERS.length - 1
   const place = TIERS.map(String).indexOf(tier)
   const level = place < 0 ? 0 : steps - place

@@ -31,11 +31,11 @@ export const SANDBOX_URL = 'https://registries.invalid'
 /** Longer than the synchronous wait of the API, shorter than the timeout of the tax returns. */
 const SLOW_ANSWER_MS = 12_000
 
-/** `undefined` without a record. */
-interface Question {
+interface GatewayQuery {
   pans: string[]
   isConsentBound: boolean
   isTradeReturn: boolean
+  /** undefined without a record */
   answer: () => object | undefined
 }
 
@@ -48,20 +48,20 @@ export function createSandboxGateway(
     const nowMs = deps.now()
     const url = new URL(request.url)
     if (url.pathname.startsWith('/lei-records')) return leiResponse(world, url, nowMs)
-    const question = jobKeyOf({ ...world, nowMs }, url, request.body)
-    const scenarios = question.pans.map(scenarioOfPan)
+    const query = readQuery({ ...world, nowMs }, url, request.body)
+    const scenarios = query.pans.map(scenarioOfPan)
     if (scenarios.includes('TIMEOUT')) throw new NoAnswerError('timeout')
     const isSlowed =
-      question.isTradeReturn ||
+      query.isTradeReturn ||
       isForeignTrade(url) ||
       (world.business !== undefined && url.pathname.startsWith('/taxpayers/'))
     if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
     // Outside a pack every value of the party is missing, also of a register that needs no consent.
-    const isRefused = question.isConsentBound || world.request === undefined
+    const isRefused = query.isConsentBound || world.request === undefined
     if (scenarios.includes('CONSENT_REVOKED') && isRefused) return problem(403, 'CONSENT_REVOKED')
-    const data = question.answer()
+    const data = query.answer()
     if (!data) return problem(404, 'NOT_FOUND')
     const asOf = new Date(nowMs).toISOString()
     return respond(200, JSON.stringify({ asOf, consent: consentOf(request), data }))
@@ -75,17 +75,17 @@ function leiResponse(world: Omit<SandboxWorld, 'nowMs'>, url: URL, nowMs: number
   return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.business, scenario === 'LEI_LAPSED')))
 }
 
-function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
-  const query = (name: string) => url.searchParams.get(name) ?? ''
-  const queryOf = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
+function readQuery(world: SandboxWorld, url: URL, body = ''): GatewayQuery {
+  const parameter = (name: string) => url.searchParams.get(name) ?? ''
+  const queryOf = (pans: string[], answer: GatewayQuery['answer'], isConsentBound = false): GatewayQuery => ({
     pans,
     isConsentBound,
     isTradeReturn: url.pathname === '/returns/trade',
     answer,
   })
   if (url.pathname === '/returns/trade') {
-    const supplier = query('supplierGstin')
-    const recipient = query('recipientGstin')
+    const supplier = parameter('supplierGstin')
+    const recipient = parameter('recipientGstin')
     const pans = [panOfGstin(supplier), panOfGstin(recipient)]
     return queryOf(pans, () => tradeAnswer(world, supplier, recipient), true)
   }
@@ -94,20 +94,20 @@ function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
     return queryOf([iec], () => foreignTradeAnswer(world, url, iec), true)
   }
   if (url.pathname === '/invoice-actions') {
-    const pans = [panOfGstin(query('supplierGstin')), panOfGstin(query('buyerGstin'))]
-    return queryOf(pans, () => invoiceActionAnswer(query('buyerGstin'), query('documentNumber')))
+    const pans = [panOfGstin(parameter('supplierGstin')), panOfGstin(parameter('buyerGstin'))]
+    return queryOf(pans, () => invoiceActionAnswer(parameter('buyerGstin'), parameter('documentNumber')))
   }
   if (url.pathname === '/returns/outward-supplies') {
-    return queryOf([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)
+    return queryOf([panOfGstin(parameter('gstin'))], () => suppliesAnswer(world, parameter('gstin')), true)
   }
   if (url.pathname.startsWith('/registry-companies/')) {
     return queryOf([], () => registryCompanyAnswer(world.seed, url, world.business))
   }
-  const pan = query('pan')
+  const pan = parameter('pan')
   if (url.pathname === '/companies') return queryOf([pan], () => companyAnswer(world, pan))
   if (url.pathname === '/establishments') return queryOf([pan], () => providentFundAnswer(world, pan), true)
   if (url.pathname === '/accounts/deposits') {
-    return queryOf([pan], () => accountsAnswer(world, pan, query('from'), query('to')), true)
+    return queryOf([pan], () => accountsAnswer(world, pan, parameter('from'), parameter('to')), true)
   }
   if (url.pathname === '/searches/security-interests') {
     const search = SecuritySearchBody.parse(JSON.parse(body))
