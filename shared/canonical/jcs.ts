@@ -14,8 +14,8 @@ export class CanonicalJsonError extends CodedError {
 }
 
 /**
- * Hashes cover its UTF-8 bytes (RFC 8785). Rejects undefined, class instances and cycles, because a member that
- * silently disappears changes a hash. @throws CanonicalJsonError
+ * Returns the canonical JSON (RFC 8785), whose UTF-8 bytes are hashed. Rejects undefined, class instances and cycles,
+ * because a member that silently disappears changes a hash. @throws CanonicalJsonError
  */
 export function canonicalize(value: unknown): string {
   return write(value, [])
@@ -48,7 +48,8 @@ function writeString(value: string, path: (string | number)[]): string {
 
 function writeArray(value: readonly unknown[], path: (string | number)[]): string {
   if (Object.getPrototypeOf(value) !== Array.prototype) throw refuse('not a plain array', path)
-  if (Reflect.ownKeys(value).length !== value.length + 1) throw refuse('a sparse or decorated array', path)
+  if (Reflect.ownKeys(value).length !== value.length + 1)
+    throw refuse('a sparse array, or one with additional members', path)
   let text = '['
   for (let index = 0; index < value.length; index++) {
     if (!Object.hasOwn(value, index)) throw refuse('a sparse array', path)

@@ -29,24 +29,24 @@ export class JsonParseError extends CodedError {
   }
 }
 
-export type Json<Marked> = null | boolean | number | string | Marked | Json<Marked>[] | JsonMembers<Marked>
-export interface JsonMembers<Marked> {
-  [name: string]: Json<Marked>
+export type Json<Wrapped> = null | boolean | number | string | Wrapped | Json<Wrapped>[] | JsonMembers<Wrapped>
+export interface JsonMembers<Wrapped> {
+  [name: string]: Json<Wrapped>
 }
 
-interface ParserOptions<Marked> {
+interface ParserOptions<Wrapped> {
   maxDepth: number
   maxValues: number
   allowNul?: boolean
   /**
    * Selects the lenient dialect of the management API: it accepts `NaN` and `Infinity`, the last of equal names wins,
-   * and objects have no prototype. Marks numbers with a fraction, an exponent or no finite value.
+   * and objects have no prototype. Wraps numbers with a fraction, an exponent or no finite value.
    */
-  markNumber?: (value: number) => Marked
+  wrapNumber?: (value: number) => Wrapped
 }
 
-interface Open<Marked> {
-  container: Json<Marked>[] | JsonMembers<Marked>
+interface Open<Wrapped> {
+  container: Json<Wrapped>[] | JsonMembers<Wrapped>
   key: string | number | null
 }
 
@@ -80,28 +80,28 @@ const LENIENT_WORDS: readonly (readonly [string, number])[] = [
 const MAX_WORD_LENGTH = '-Infinity'.length
 
 /** Works without recursion, so that a long text can be parsed in steps. Strict by default: RFC 8259 and RFC 7493. */
-export class JsonParser<Marked = never> {
+export class JsonParser<Wrapped = never> {
   readonly #text: string
   readonly #maxDepth: number
   readonly #allowNul: boolean
-  readonly #markNumber: ((value: number) => Marked) | undefined
+  readonly #wrapNumber: ((value: number) => Wrapped) | undefined
   #valuesLeft: number
-  readonly #open: Open<Marked>[] = []
+  readonly #open: Open<Wrapped>[] = []
   #at = 0
   #isCutString = false
-  #root: JsonMembers<Marked> | null = null
-  #result: Json<Marked> | undefined
+  #root: JsonMembers<Wrapped> | null = null
+  #result: Json<Wrapped> | undefined
 
-  constructor(text: string, { maxDepth, maxValues, allowNul = false, markNumber }: ParserOptions<Marked>) {
+  constructor(text: string, { maxDepth, maxValues, allowNul = false, wrapNumber }: ParserOptions<Wrapped>) {
     this.#text = text
     this.#maxDepth = maxDepth
     this.#valuesLeft = maxValues
     this.#allowNul = allowNul
-    this.#markNumber = markNumber
+    this.#wrapNumber = wrapNumber
   }
 
   /** Reads at most `count` values. @returns the document after its last value, undefined before */
-  read(count: number): Json<Marked> | undefined {
+  read(count: number): Json<Wrapped> | undefined {
     for (let left = count; left > 0 && this.#result === undefined; left--) {
       this.#space()
       this.#value()
@@ -109,11 +109,11 @@ export class JsonParser<Marked = never> {
     return this.#result
   }
 
-  get root(): JsonMembers<Marked> | null {
+  get root(): JsonMembers<Wrapped> | null {
     return this.#root
   }
 
-  /** Returns true if the last fault may only mean that the end of the text is missing. */
+  /** Returns true if the last error may be due only to a truncated text. */
   isCut(): boolean {
     return this.#isCutString || this.#text.length - this.#at < MAX_WORD_LENGTH
   }
@@ -124,7 +124,7 @@ export class JsonParser<Marked = never> {
     const isContainer = first === '{' || first === '['
     const depth = this.#open.length
     // The lenient dialect also accepts an empty container inside the deepest one.
-    if (this.#markNumber ? depth > this.#maxDepth : isContainer && depth >= this.#maxDepth)
+    if (this.#wrapNumber ? depth > this.#maxDepth : isContainer && depth >= this.#maxDepth)
       throw this.#fault('TOO_DEEP', `nested deeper than ${this.#maxDepth} levels`)
     if (!isContainer) this.#complete(first === '"' ? this.#string() : this.#scalar())
     else if (first === '{') this.#beginObject()
@@ -133,13 +133,13 @@ export class JsonParser<Marked = never> {
 
   #beginObject(): void {
     this.#at++
-    const object: JsonMembers<Marked> = this.#markNumber ? Object.create(null) : {}
+    const object: JsonMembers<Wrapped> = this.#wrapNumber ? Object.create(null) : {}
     if (this.#open.length === 0) this.#root = object
     if (this.#take('}')) {
       this.#complete(object)
       return
     }
-    const open: Open<Marked> = { container: object, key: null }
+    const open: Open<Wrapped> = { container: object, key: null }
     this.#open.push(open)
     this.#memberName(open)
   }
@@ -150,8 +150,8 @@ export class JsonParser<Marked = never> {
     else this.#open.push({ container: [], key: 0 })
   }
 
-  /** Reads on to the next value or to the end of the document. */
-  #complete(value: Json<Marked>): void {
+  /** Adds a value to its container, closes containers that end after it, and moves to the next value. */
+  #complete(value: Json<Wrapped>): void {
     let complete = value
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
       const { container } = open
@@ -174,13 +174,13 @@ export class JsonParser<Marked = never> {
     this.#result = complete
   }
 
-  #memberName(open: Open<Marked>): void {
+  #memberName(open: Open<Wrapped>): void {
     this.#space()
     if (this.#text[this.#at] !== '"') throw this.#fault('SYNTAX', 'expected a member name')
     const start = this.#at
     const name = this.#string()
     open.key = name
-    if (!this.#markNumber) {
+    if (!this.#wrapNumber) {
       // Assigning to it would change the prototype.
       if (name === '__proto__') throw this.#fault('FORBIDDEN_NAME', 'this member name is not accepted', start)
       if (Object.hasOwn(open.container, name)) throw this.#fault('DUPLICATE_NAME', 'this member appears twice', start)
@@ -211,7 +211,7 @@ export class JsonParser<Marked = never> {
     }
     text += this.#text.slice(from, at)
     this.#at = at + 1
-    if (this.#markNumber) return text
+    if (this.#wrapNumber) return text
     if (!text.isWellFormed()) throw this.#fault('LONE_SURROGATE', 'a lone surrogate is not text', start)
     if (!this.#allowNul && text.includes('\u0000')) throw this.#fault('NUL_CHARACTER', 'U+0000 is not accepted', start)
     return text
@@ -236,22 +236,22 @@ export class JsonParser<Marked = never> {
     return this.#fault('SYNTAX', message, offset)
   }
 
-  #scalar(): null | boolean | number | Marked {
+  #scalar(): null | boolean | number | Wrapped {
     for (const [word, value] of WORDS) if (this.#takeWord(word)) return value
-    const mark = this.#markNumber
-    if (mark) for (const [word, value] of LENIENT_WORDS) if (this.#takeWord(word)) return mark(value)
+    const wrap = this.#wrapNumber
+    if (wrap) for (const [word, value] of LENIENT_WORDS) if (this.#takeWord(word)) return wrap(value)
     NUMBER.lastIndex = this.#at
     const match = NUMBER.exec(this.#text)
     if (match === null) throw this.#fault('SYNTAX', 'expected a value')
     const [literal, fraction, exponent] = match
     const value = Number(literal)
-    if (!mark) {
+    if (!wrap) {
       if (!Number.isFinite(value)) throw this.#fault('NUMBER_OUT_OF_RANGE', 'a number beyond the range of a double')
       if (!Number.isSafeInteger(value) && isChangedInteger(literal, value))
         throw this.#fault('NUMBER_NOT_EXACT', 'an integer that a double cannot hold')
     }
     this.#at += literal.length
-    if (mark && (fraction !== undefined || exponent !== undefined)) return mark(value)
+    if (wrap && (fraction !== undefined || exponent !== undefined)) return wrap(value)
     return value === 0 ? 0 : value
   }
 

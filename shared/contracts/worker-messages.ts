@@ -8,17 +8,17 @@ export const alertsReevaluate = defineMessage('alerts.wake', 1, {
 })
 
 /**
- * A message about a contact method itself. A duplicate of a code finds it sent; a late duplicate of a test or a notice sends
- * nothing.
+ * A message about a contact method itself, or a notice about a shift. A duplicate of a code or such a notice finds it sent; a
+ * late duplicate of a test or of `disabled` sends nothing.
  */
 export const contactMessageDue = defineMessage('contact.message_due', 1, {
   consumers: ['notifier'],
   schema: z.object({
-    /** for a code its id */
+    /** for a code or a notice its id */
     messageId: z.uuid(),
     methodId: z.uuid(),
-    what: z.enum(['code', 'test', 'disabled']),
-    /** the code, or the text of the notice */
+    what: z.enum(['code', 'test', 'disabled', 'notice']),
+    /** the code, or the text of `disabled` */
     sealedText: z.string(),
     /** microseconds of the database clock */
     beginBy: z.int(),

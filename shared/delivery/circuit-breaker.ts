@@ -1,7 +1,7 @@
 /**
- * Plain data, so that it fits into a row (docs/spec/transparency.md#webhook-delivery). Opens after consecutive
- * failures, or when 70 % of at least 10 attempts within 5 minutes failed; stays open for 30 s, and twice as long
- * after each failed probe.
+ * State of a circuit breaker, which is stored in a row (docs/spec/transparency.md#webhook-delivery). The breaker opens
+ * after consecutive failures, or when 70 % of at least 10 attempts within 5 minutes failed. It stays open for 30 s, and
+ * twice as long after each failed probe.
  */
 export interface Breaker {
   phase: 'closed' | 'open' | 'half-open'
@@ -32,7 +32,7 @@ export interface BreakerRules {
   maxOpenMs: number
 }
 
-/** Endpoints of customers may be unreachable for hours. */
+/** for endpoints of customers, which may be unreachable for hours */
 const deliveryRules: BreakerRules = { maxConsecutiveFailures: 10, maxOpenMs: 15 * 60_000 }
 
 const sampleMs = 30_000
@@ -40,7 +40,7 @@ const windowMs = 5 * 60_000
 const minAttempts = 10
 const failureShare = 0.7
 const firstOpenMs = 30_000
-/** after this time a probe without a recorded end (its process died) is replaced */
+/** after this time a new probe may start, because the process of the previous one may have died */
 const probeLeaseMs = 60_000
 
 export const closedBreaker: Breaker = { phase: 'closed', consecutiveFailures: 0, samples: [], untilMs: 0, openForMs: 0 }

@@ -65,9 +65,9 @@ const FONT = 'font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-ser
 const LIGHT = { page: '#f3f4f6', card: '#ffffff', text: '#1b1f24', soft: '#565d66', line: '#d8dce1', quote: '#f3f4f6' }
 const DARK = { page: '#101316', card: '#1a1e23', text: '#e8eaed', soft: '#a9b0b9', line: '#343a42', quote: '#101316' }
 const TONES = {
-  down: { colour: '#b3261e', mark: '&#10005;' },
-  up: { colour: '#1d7a4f', mark: '&#10003;' },
-  neutral: { colour: '#47618f', mark: '&#8226;' },
+  down: { colour: '#b3261e', symbol: '&#10005;' },
+  up: { colour: '#1d7a4f', symbol: '&#10003;' },
+  neutral: { colour: '#47618f', symbol: '&#8226;' },
 } as const
 
 /** Programs that ignore a style sheet use the inline styles of the light theme. */
@@ -79,12 +79,12 @@ const DARK_SHEET = `@media (prefers-color-scheme: dark){
 
 /** Uses one column and tables, because mail programs ignore most other layout. */
 function htmlOf(content: MailContent, sections: readonly MailSection[]): string {
-  const { colour, mark } = TONES[content.tone]
+  const { colour, symbol } = TONES[content.tone]
   const site = escapeHtml(content.siteName)
   const unsubscribe = content.unsubscribe
     ? ` · <a href="${escapeHtml(content.unsubscribe)}" style="color:${LIGHT.soft}">Unsubscribe</a>`
     : ''
-  const badge = `<td width="36" height="36" align="center" style="border-radius:18px;background:${colour};color:#ffffff;font-size:17px;font-weight:700">${mark}</td>`
+  const badge = `<td width="36" height="36" align="center" style="border-radius:18px;background:${colour};color:#ffffff;font-size:17px;font-weight:700">${symbol}</td>`
   const headline = `<td class="text" style="padding-left:12px;font-size:20px;line-height:1.3;font-weight:700;color:${LIGHT.text}" role="heading" aria-level="1">${escapeHtml(content.headline)}</td>`
   const card = [
     `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:0 0 16px;${FONT}"><tr>${badge}${headline}</tr></table>`,

@@ -42,7 +42,7 @@ export class MailError extends Error {
 
 /** Octets of a line without its CRLF (RFC 5322 2.1.1). */
 const MAX_LINE_BYTES = 998
-/** nodemailer folds headers only at blanks, and a name may contain none. */
+/** nodemailer folds headers only at spaces, and the name of a check may contain none. */
 const MAX_SUBJECT_CHARS = 250
 
 /** Pools connections to one server. File and URL access of nodemailer are off. */
@@ -133,7 +133,7 @@ function toMailError(error: unknown): MailError {
   return new MailError(text, { refused: null, failure, cause: error })
 }
 
-/** nodemailer also names DATA for the reply to the end of the data. */
+/** nodemailer also reports the command DATA if the server refuses the message after its last line. */
 function refusedAt(command: string | undefined): MailError['refused'] {
   if (command === 'RCPT TO') return 'recipient'
   return command === 'DATA' ? 'message' : null

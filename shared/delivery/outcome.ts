@@ -1,4 +1,4 @@
-/** Reveals nothing about addresses: for metrics and the owner's list of attempts. */
+/** Kind of a failure for metrics and the owner's list of attempts. It reveals nothing about addresses. */
 export type FailureClass =
   | 'config'
   | 'blocked'
@@ -22,7 +22,7 @@ export interface FailedOutcome {
   error: string
   failure: FailureClass
   retryAfterSeconds: number | null
-  /** A retry cannot help, also for a temporary failure such as a monthly limit. */
+  /** true if no retry follows, also after a temporary failure, for example a monthly limit */
   final: boolean
 }
 

@@ -3,7 +3,7 @@ import type { Outcome } from './outcome.ts'
 /** The first attempt is made immediately; `delaysSeconds[n]` follows attempt n+1. */
 export interface RetryPolicy {
   delaysSeconds: readonly number[]
-  /** 0.2 makes 100 s to 80-120 s, so that retries are not simultaneous */
+  /** 0.2 varies a delay of 100 s between 80 and 120 s, so that retries are not simultaneous */
   jitter: number
   maxRetryAfterSeconds: number
 }
@@ -32,7 +32,7 @@ export interface FailedAttempt {
   random: number
 }
 
-/** Null when exhausted. Retry-After never shortens the delay or adds attempts. */
+/** Returns null after the last attempt. Retry-After never shortens the delay or adds attempts. */
 export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number | null {
   const seconds = policy.delaysSeconds[failed.attempts - 1]
   if (seconds === undefined) return null
@@ -82,7 +82,7 @@ function fullYear(year: string, nowMs: number): string {
   return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury)
 }
 
-/** Null without another attempt. */
+/** Returns null if the outcome allows no other attempt. */
 export function nextAttemptInMs(
   policy: RetryPolicy,
   outcome: Outcome,

@@ -9,17 +9,17 @@ export interface NewJob extends Owner {
   idempotencyKey: string | null
   sealedRequest: string
   /** 32 bytes, equal for equal requests, which then share one job; null for a separate job */
-  question: Buffer | null
+  jobKey: Buffer | null
 }
 
 export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   const [row] = await query<{ id: string }>(
     tx,
-    `INSERT INTO evidence_jobs (id, organisation_id, env, kind, idempotency_key, question, sealed_request)
+    `INSERT INTO evidence_jobs (id, organisation_id, env, kind, idempotency_key, job_key, sealed_request)
      VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (organisation_id, env, kind, question) WHERE question IS NOT NULL
-     DO UPDATE SET question = excluded.question RETURNING id`,
-    [job.id, job.organisationId, job.env, job.kind, job.idempotencyKey, job.question, job.sealedRequest],
+     ON CONFLICT (organisation_id, env, kind, job_key) WHERE job_key IS NOT NULL
+     DO UPDATE SET job_key = excluded.job_key RETURNING id`,
+    [job.id, job.organisationId, job.env, job.kind, job.idempotencyKey, job.jobKey, job.sealedRequest],
   )
   return row?.id ?? job.id
 }
@@ -27,7 +27,7 @@ export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
 const EVIDENCE_JOB_COLUMNS = columns<EvidenceJob>()(`
   j.id, j.organisation_id, o.uuid AS organisationUuid, j.env, j.kind, j.idempotency_key, j.sealed_request, j.state`)
 
-/** Deleted organisations take their jobs with them. */
+/** Omits jobs whose organisation was deleted, because they are deleted with it. */
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<EvidenceJob[]> {
   return await query(
     db,
@@ -37,7 +37,10 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<Eviden
   )
 }
 
-/** Stores it also under the idempotency key. `forget` means that the same request may be repeated today. */
+/**
+ * Stores the result of a job, also under its idempotency key. With `forget`, an equal request starts another job instead
+ * of sharing this one.
+ */
 export async function finishJob(
   tx: Knex.Transaction,
   job: EvidenceJob,
@@ -47,7 +50,7 @@ export async function finishJob(
     tx,
     `WITH done AS (
        UPDATE evidence_jobs SET state = 'DONE', status = ?, body = ?, sealed_request = NULL, finished_at = now(),
-         question = CASE WHEN ? THEN NULL ELSE question END
+         job_key = CASE WHEN ? THEN NULL ELSE job_key END
        WHERE id = ?)
      UPDATE idempotency_keys SET status = ?, headers = '{}', body = ?, lease_until = NULL
      WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
@@ -65,7 +68,7 @@ export async function finishJob(
   )
 }
 
-/** Ends them with 200; see `finishJob`. */
+/** Stores the results of several jobs with status 200; see `finishJob`. */
 export async function finishJobs(
   tx: Knex.Transaction,
   jobs: readonly { job: EvidenceJob; body: string }[],
@@ -84,7 +87,7 @@ export async function finishJobs(
   )
 }
 
-export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
+export async function claimJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
     `SELECT id FROM evidence_jobs WHERE id = ANY(?::uuid[]) AND state = 'QUEUED' ORDER BY id FOR UPDATE`,
@@ -93,12 +96,12 @@ export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Pr
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Frees its idempotency key for a corrected request. */
+/** Stores a refusal, and releases the idempotency key for a corrected request. */
 export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal: DomainError): Promise<void> {
   await execute(
     tx,
     `WITH refused AS (
-       UPDATE evidence_jobs SET state = 'REFUSED', body = ?, sealed_request = NULL, question = NULL,
+       UPDATE evidence_jobs SET state = 'REFUSED', body = ?, sealed_request = NULL, job_key = NULL,
          finished_at = now() WHERE id = ?)
      DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
     [refusalBody(refusal), job.id, job.organisationId, job.env, job.idempotencyKey],

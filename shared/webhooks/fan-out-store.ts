@@ -18,7 +18,7 @@ export interface StoredEvent {
 
 const DELIVERIES_COLUMNS = columns<{ endpointId: string; state: string }>({ endpointId: 'endpoint_id', state: 'state' })
 
-/** In the event's transaction. Deliveries of inactive endpoints are stored for replay. */
+/** Stores the deliveries of an event in its transaction. Those of inactive endpoints are stored for replay. */
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
   const filters = filtersMatching(event.type)
@@ -40,7 +40,7 @@ export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: Stor
   }
 }
 
-/** Ignores the endpoint's filter: for tests that the owner requests. */
+/** Stores a delivery without the filter of the endpoint, for tests that the owner requests. */
 export async function scheduleDelivery(
   tx: Knex,
   enqueue: Enqueue,
@@ -56,8 +56,8 @@ export async function scheduleDelivery(
 }
 
 /**
- * Marks at most its number of slots per endpoint, and none while its breaker is open. Steps from endpoint to endpoint
- * through the index, so that a long backlog of one costs nothing. Concurrent sweepers never return the same delivery.
+ * Takes due deliveries, for each endpoint at most as many as it has free slots, and none while its breaker is open.
+ * Steps from endpoint to endpoint through the index, so that a long backlog of one costs nothing. Concurrent sweepers never return the same delivery.
  */
 export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number, limit: number): Promise<string[]> {
   const rows = await query<{ endpointId: string }>(

@@ -27,7 +27,7 @@ export interface JobContext {
   deps: JobDeps
   waitMs: number
   once: IdempotentRequest
-  /** aborted when the caller has gone; the job is done all the same */
+  /** aborted when the caller disconnects; the job continues */
   signal?: AbortSignal
 }
 
@@ -55,7 +55,7 @@ export async function runJob(context: JobContext, requested: JobRequest): Promis
     await before?.(tx, enqueue)
     const sealedRequest = sealRequest(deps, requested)
     const job = { id, organisationId, env, kind, sealedRequest }
-    await insertJob(writes, { ...job, idempotencyKey: once.scope.key, question: null })
+    await insertJob(writes, { ...job, idempotencyKey: once.scope.key, jobKey: null })
     await enqueue(message, replyTo === undefined ? { jobId: id } : { jobId: id, replyTo })
   })
   if (replay) return replay
@@ -63,21 +63,21 @@ export async function runJob(context: JobContext, requested: JobRequest): Promis
   return outcome ? answerOf(outcome, provisional) : provisional
 }
 
-/** Equal questions of an organisation share one job and its result. `question` has 32 bytes. */
+/** Equal requests of an organisation share one job and its result. `jobKey` is the SHA-256 by which they are equal. */
 export async function runSharedJob(
   context: Omit<JobContext, 'once'>,
-  requested: Omit<JobRequest, 'folder'> & { question: Buffer; self: string },
+  requested: Omit<JobRequest, 'folder'> & { jobKey: Buffer; self: string },
 ): Promise<StoredAnswer> {
   const { deps, caller, waitMs, signal } = context
   const { organisationId, env } = caller
-  const { kind, question, self, before, message } = requested
+  const { kind, jobKey, self, before, message } = requested
   const { replyTo } = deps.replies
   const id = await deps.outbox.run(async (tx, enqueue) => {
     const newId = randomUUID()
     const sealedRequest = sealRequest(deps, requested)
     const job = { id: newId, organisationId, env, kind, sealedRequest }
-    const storedId = await insertJob(tx, { ...job, idempotencyKey: null, question })
-    // An equal question is being answered: wait for its job.
+    const storedId = await insertJob(tx, { ...job, idempotencyKey: null, jobKey })
+    // The job of an equal request exists: wait for it.
     if (storedId !== newId) return storedId
     await before?.(tx, enqueue)
     await enqueue(message, { jobId: newId, replyTo })
@@ -89,7 +89,7 @@ export async function runSharedJob(
   return outcome ? answerOf(outcome, provisional) : provisional
 }
 
-/** 202 while the job is not finished. Throws NotFoundError, or the worker's refusal. */
+/** Returns 202 while the job is not finished. Throws NotFoundError, or the worker's refusal. */
 export async function readOutcome(
   { db }: { db: Knex },
   owner: Owner,

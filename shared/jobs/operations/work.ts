@@ -20,19 +20,19 @@ interface Work {
   once: IdempotentRequest
   provisional: StoredAnswer
   waitMs: number
-  /** aborted when the caller has gone; the work is done all the same */
+  /** aborted when the caller disconnects; this does not stop the work */
   signal?: AbortSignal | undefined
 }
 
-/** The queue is undefined if no caller waits. */
 interface WorkTransaction extends Pick<RunPrepared, 'tx' | 'writes'> {
   enqueue: Enqueue
+  /** queue of the caller; undefined if it does not wait */
   replyTo: string | undefined
 }
 
 /**
- * A replay does not call `store` and returns the stored answer. @throws IdempotencyInProgressError,
- * IdempotencyKeyReusedError, errors of `store`
+ * Calls `store` for a new request, and returns undefined. For a repeated request it returns the stored answer.
+ * @throws IdempotencyInProgressError, IdempotencyKeyReusedError, errors of `store`
  */
 export async function startWork(
   { outbox, replies }: { outbox: Pick<Outbox, 'runPrepared'>; replies: Pick<Replies, 'replyTo'> },
@@ -53,8 +53,8 @@ export async function startWork(
 const POLL_INTERVAL_MS = 1_000
 
 /**
- * At the deadline the provisional answer becomes the answer, unless the worker was faster; then it returns undefined.
- * `work` has no `once` if it has no idempotency key.
+ * Waits for the result of the work. If the deadline passes first, it stores the provisional answer under the
+ * idempotency key and returns undefined. `once` is absent for work without an idempotency key.
  */
 export async function awaitWork<Result>(
   { db, replies }: { db: Knex; replies: Pick<Replies, 'wait'> },

@@ -3,7 +3,7 @@ import { decodeNote, parseNote, signNote, type VerifiedSignature } from './note.
 import { isKeyName, LOG_KEY, type NoteKey, type NoteSigner, WITNESS_KEY } from './note-key.ts'
 import { parseBase64Hash, parseDecimal, toBase64 } from './text.ts'
 
-/** The tree of `size` entries has this root. */
+/** Size and root hash of the tree of a log. */
 export interface Checkpoint {
   /** Name of the log and of its key. */
   readonly origin: string
@@ -11,7 +11,7 @@ export interface Checkpoint {
   readonly root: Uint8Array
 }
 
-/** The log's signature is verified; cosignatures are of trusted witnesses. */
+/** A checkpoint with a verified signature of the log, and the cosignatures of trusted witnesses. */
 export interface DecodedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly text: string
@@ -24,7 +24,7 @@ function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** Without extension lines. @throws AnchoringError CHECKPOINT_MALFORMED */
+/** Refuses extension lines. @throws AnchoringError CHECKPOINT_MALFORMED */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', sizeLine = '', rootLine = '', ...rest] = text.split('\n')
   const size = parseDecimal(sizeLine)
@@ -45,7 +45,7 @@ export function readCheckpoint(note: string): Checkpoint {
   return parseCheckpoint(parseNote(note).text)
 }
 
-/** A key of its origin must have signed. @throws AnchoringError, CHECKPOINT_ORIGIN for other logs */
+/** Verifies that a key of the origin signed the note. @throws AnchoringError, CHECKPOINT_ORIGIN for other logs */
 export function decodeCheckpoint(note: string, keys: readonly NoteKey[]): DecodedCheckpoint {
   const { text, verified } = decodeNote(note, keys)
   const checkpoint = parseCheckpoint(text)

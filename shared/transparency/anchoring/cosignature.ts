@@ -7,7 +7,7 @@ export function cosignedMessage(text: string, time: number): string {
   return `cosignature/v1\ntime ${time}\n${text}`
 }
 
-/** 8-byte big-endian time || Ed25519. */
+/** Returns the time as 8 bytes, big-endian, followed by the Ed25519 signature. */
 export function cosign(text: string, time: number, signer: NoteSigner): Uint8Array {
   const timestamp = Buffer.alloc(TIME_BYTES)
   timestamp.writeBigUInt64BE(BigInt(time))

@@ -30,7 +30,7 @@ export interface DecodedNote extends ParsedNote {
   readonly verified: readonly VerifiedSignature[]
 }
 
-/** C2SP signed-note, attacker-controlled. @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
+/** Parses an untrusted note (C2SP signed-note). @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
 export function parseNote(note: string): ParsedNote {
   if (note.length > MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the note is too large')
   if (!note.isWellFormed() || hasControlCharacter(note)) throw malformed('it has a control character')
@@ -67,7 +67,7 @@ export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote 
   return { ...parsed, verified }
 }
 
-/** Each trusted key once. @throws AnchoringError NOTE_SIGNATURE_INVALID */
+/** Returns at most one signature per trusted key. @throws AnchoringError NOTE_SIGNATURE_INVALID */
 export function verifySignatures(
   text: string,
   signatures: readonly NoteSignature[],

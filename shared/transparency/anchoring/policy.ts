@@ -30,7 +30,7 @@ export function isQuorumReached(policy: TrustPolicy, cosigners: readonly NoteKey
   return policy.quorum === undefined || isReached(policy.quorum)
 }
 
-/** Any `threshold` of the witnesses; 0 requires none. */
+/** Creates a policy whose quorum is any `threshold` of the witnesses; 0 requires none. */
 export function flatPolicy(
   logs: readonly { key: NoteKey; url?: string }[],
   witnesses: readonly { key: NoteKey; url?: string }[],
@@ -49,7 +49,6 @@ export function flatPolicy(
   }
 }
 
-/** The quorum is one witness, or one group of witnesses. */
 export function formatPolicy({ logs, witnesses, quorum }: TrustPolicy): string {
   const line = (...words: (string | undefined)[]): string => `${words.filter((word) => word !== undefined).join(' ')}\n`
   let text = logs.map(({ key, url }) => line('log', formatVerifierKey(key), url)).join('')

@@ -16,7 +16,11 @@ export interface Frontier {
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, levels: [] }
 
-/** `read` returns `edgeTiles(size)`, which may be wider. @throws AnchoringError TILE_MISSING */
+/**
+ * Loads the frontier of a tree from `edgeTiles(size)`.
+ * @param read returns the bytes of a tile, or those of a wider one at the same place
+ * @throws AnchoringError TILE_MISSING
+ */
 export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | undefined): Frontier {
   const levels: Uint8Array[][] = []
   for (const tile of edgeTiles(size)) {
@@ -26,7 +30,9 @@ export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | 
   return { size, levels }
 }
 
-/** Returns the new frontier and the tiles to store; deterministic, so that a repetition repairs a crash. */
+/**
+ * Returns the new frontier and the tiles to store. Deterministic, so that a repetition after a crash repairs the log.
+ */
 export function appendToTiles(
   before: Frontier,
   leafHashes: readonly Uint8Array[],
@@ -70,7 +76,7 @@ export function frontierRoot(frontier: Frontier): Uint8Array {
   return root ?? EMPTY_ROOT
 }
 
-/** `read` returns the bytes of a tile, which may be wider. */
+/** @param read returns the bytes of a tile, or those of a wider one at the same place */
 export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array | undefined): HashReader {
   return (level, index) => {
     const { tile, from, count } = locate(level, index, size)
@@ -80,7 +86,7 @@ export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array 
   }
 }
 
-/** A store can then fetch the tiles together. */
+/** Returns the tiles that `compute` will read, so that a store can fetch them in one query. */
 export function tilesNeeded(size: number, compute: (read: HashReader) => unknown): TileId[] {
   const needed = new Map<string, TileId>()
   compute((level, index) => {

@@ -177,9 +177,9 @@ function readPassportTrust(issuer: string | undefined, statusList: string | unde
 }
 
 function describe({ payloadSha256, txId, checks, ...verification }: Verification): string {
-  const marks = { passed: 'ok  ', failed: 'FAIL', open: '?   ' } as const
+  const labels = { passed: 'ok  ', failed: 'FAIL', open: '?   ' } as const
   const lines = checks.map(
-    ({ name, result, code, detail }) => `${marks[result]} ${name.padEnd(10)} ${code ? `${code}: ` : ''}${detail}`,
+    ({ name, result, code, detail }) => `${labels[result]} ${name.padEnd(10)} ${code ? `${code}: ` : ''}${detail}`,
   )
   const hashes = [`payloadSha256 ${payloadSha256 ?? '-'}`, `txId          ${txId ?? '-'}`]
   return [verification.result, ...hashes, ...lines].join('\n')

@@ -72,7 +72,9 @@ export interface Check {
 }
 
 export interface Verification {
-  /** VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: none failed, one is open. */
+  /**
+   * VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: none failed, one is open.
+   */
   readonly result: 'VERIFIED' | 'PARTIAL' | 'FAILED'
   readonly payloadSha256?: string
   readonly txId?: string
@@ -257,7 +259,7 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decode
       )
 }
 
-/** Steps that apply only on request. */
+/** Open steps with these codes do not prevent the result VERIFIED. */
 const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY_NOT_GIVEN', 'STATUS_NOT_GIVEN'])
 
 /** FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */

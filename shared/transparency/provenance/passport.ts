@@ -24,19 +24,19 @@ export interface PassportIssuer {
 
 export interface PassportInput {
   readonly record: JsonObject
-  /** null when only the object was given */
+  /** null if only the record was given */
   readonly credential: string | null
 }
 
 export interface PassportTrust {
   readonly issuer: PassportIssuer | undefined
-  /** named by the passport's `statusList.uri` */
+  /** the token that the passport's `statusList.uri` returns */
   readonly statusList: string | undefined
   readonly nowMs: number
 }
 
 const EVENT_TYPE = 'identity.passport_issued'
-/** The object does not have these claims. */
+/** Claims of the credential that the record does not have. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
 const MAX_LIST_BYTES = 16 * 1024 * 1024
 const MAX_KEYS = 100
@@ -46,7 +46,7 @@ export function isCredential(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+~$/.test(text.trim())
 }
 
-/** Accepts a credential, a response with both forms, or the object; undefined for anything else. */
+/** Accepts a credential, a record, or an API response with both. Returns undefined for anything else. */
 export function readPassport(value: JsonObject | string): PassportInput | undefined {
   if (typeof value === 'string') return ofCredential(value.trim())
   const { record, credential } = value
@@ -75,7 +75,10 @@ export function parsePassportIssuer(value: JsonValue): PassportIssuer {
   return { issuer, keys: keys.map((key) => objectOf(key) ?? {}) }
 }
 
-/** Works offline. An object without a list has only its anchor, which stays valid after the expiry. */
+/**
+ * Verifies a passport offline. For a record without credential and status list it verifies only the anchor, which
+ * remains valid after the expiry.
+ */
 export function verifyPassport(
   { record, credential }: PassportInput,
   { issuer, statusList, nowMs }: PassportTrust,
@@ -84,9 +87,9 @@ export function verifyPassport(
 ): Verification {
   const anchored = verifyAnchored(record, proof, policy)
   const signed = credential === null ? [] : [checkSignature(credential, issuer), checkSame(credential, record)]
-  const isShown = credential !== null || statusList !== undefined
-  const now = isShown ? [checkEnd(record, nowMs), checkStatus(record, statusList, issuer, nowMs)] : []
-  return { ...anchored, ...conclude([...signed, ...now, ...anchored.checks]) }
+  const isForUse = credential !== null || statusList !== undefined
+  const validity = isForUse ? [checkEnd(record, nowMs), checkStatus(record, statusList, issuer, nowMs)] : []
+  return { ...anchored, ...conclude([...signed, ...validity, ...anchored.checks]) }
 }
 
 function checkSignature(credential: string, issuer: PassportIssuer | undefined): Check {
@@ -153,10 +156,10 @@ function checkStatus(
   const at = new Date(iat * 1000).toISOString()
   if (bit === 1) return failed('status', 'REVOKED', `index ${idx} of the list of ${at} is revoked`)
   const isOld = typeof ttl === 'number' && (iat + ttl) * 1000 < nowMs
-  return passed('status', `index ${idx} was not revoked at ${at}${isOld ? ', so the list has expired' : ''}`)
+  return passed('status', `index ${idx} was not revoked at ${at}${isOld ? '; the list has expired since' : ''}`)
 }
 
-/** Least significant first; undefined for another format or index. */
+/** Counts bits from the least significant one. Returns undefined for another format or index. */
 function bitAt(list: JsonObject | null, idx: number): number | undefined {
   const { bits, lst } = list ?? {}
   if (bits !== 1 || typeof lst !== 'string' || !Number.isSafeInteger(idx) || idx < 0) return undefined

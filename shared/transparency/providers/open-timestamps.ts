@@ -138,10 +138,10 @@ function attestationsOf(node: Timestamp): { attestation: Attestation; message: U
   return [...local, ...node.branches.flatMap(({ to }) => attestationsOf(to))]
 }
 
-function merge(node: Timestamp, promise: Attestation, more: Timestamp): Timestamp {
+function merge(node: Timestamp, pending: Attestation, more: Timestamp): Timestamp {
   return {
     message: node.message,
-    attestations: [...node.attestations.filter((attestation) => attestation !== promise), ...more.attestations],
+    attestations: [...node.attestations.filter((attestation) => attestation !== pending), ...more.attestations],
     branches: [...node.branches, ...more.branches],
   }
 }

@@ -48,9 +48,14 @@ export function sumsOfDay({
   const [unavailable, excludedSpans] = [unknown, excluded].map((spans) =>
     spans.map(([from, until]) => [second(from), second(until)]),
   )
-  const marks = [...changes.map(({ at }) => at), ...[...(unavailable ?? []), ...(excludedSpans ?? [])].flat(), 0, DAY]
+  const instants = [
+    ...changes.map(({ at }) => at),
+    ...[...(unavailable ?? []), ...(excludedSpans ?? [])].flat(),
+    0,
+    DAY,
+  ]
   const sums = { up: 0, down: 0, unknown: 0 }
-  const ordered = [...new Set(marks)].toSorted((a, b) => a - b)
+  const ordered = [...new Set(instants)].toSorted((a, b) => a - b)
   for (const [index, from] of ordered.entries()) {
     const length = (ordered[index + 1] ?? DAY) - from
     const isIn = (spans: number[][] | undefined) => (spans ?? []).some(([a = 0, b = 0]) => a <= from && from < b)

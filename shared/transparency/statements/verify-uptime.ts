@@ -23,8 +23,8 @@ export function isUptimeProof(value: JsonObject): boolean {
 }
 
 /**
- * Verifies an uptime proof offline (docs/spec/alerting.md#daily-statements): the statements are unchanged since they were
- * anchored. It cannot show that they were true. Trusts only `policy`.
+ * Verifies an uptime proof offline (docs/spec/alerting.md#daily-statements): the statements are unchanged since they
+ * were anchored. It cannot show that they were true. Trusts only `policy`.
  * @throws AnchoringError UPTIME_PROOF_MALFORMED
  */
 export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verification {
@@ -93,8 +93,8 @@ function checkChain(statements: readonly Statement[]): Check[] {
 }
 
 /**
- * Returns the newest record of each day. A day is missing without a statement, or if a statement of the day, also an
- * earlier one, has no record in the proof.
+ * Returns the newest record of each day. A day is missing if it has no statement, or if any of its statements,
+ * including corrected ones, has no record in the proof.
  */
 function daysOf(
   proof: UptimeProof,
@@ -123,8 +123,8 @@ interface Dated {
 }
 
 /**
- * Merges the passed checks of a name into one, and the open checks into another, each with its days and the detail of
- * its last day. Failed checks remain one per day.
+ * Merges the passed checks of each name into one, and the open checks into another. A merged check lists its days and
+ * has the detail of the last one. Failed checks are not merged.
  */
 function mergeByName(all: readonly Dated[]): Check[] {
   const names = [...new Set(all.map(({ check }) => check.name))]

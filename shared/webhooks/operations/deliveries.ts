@@ -9,18 +9,18 @@ import { note } from './note.ts'
 
 const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
 
-/** A delivered one is sent again only by a replay. */
+/** Returns false for a delivered event, which only a replay sends again. */
 export function isRetryable({ state }: Pick<Delivery, 'state'>): boolean {
   return RETRYABLE.has(state)
 }
 
-/** The same error for a missing delivery and for one of another organisation. */
+/** @throws NotFoundError, the same for a missing delivery and for one of another organisation */
 export function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
   if (!delivery) throw new NotFoundError('delivery not found')
   return delivery
 }
 
-/** `readable` null is all. @throws NotFoundError; ConflictError when it has ended, or the endpoint is inactive */
+/** @param readable null for all event types @throws NotFoundError; ConflictError if it has ended or the endpoint is inactive */
 export async function retryDelivery(
   tx: Knex,
   actor: Actor,
