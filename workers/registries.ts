@@ -14,17 +14,17 @@ export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
   }
 }
 
-/** Every call aborts its sleep, so it must not cost an exception each time. */
+/** Resolves early on an abort instead of throwing, because every call aborts its sleep. */
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
-    const wake = () => {
+    const end = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', wake)
+      signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(wake, delayMs)
-    signal.addEventListener('abort', wake)
+    const timer = setTimeout(end, delayMs)
+    signal.addEventListener('abort', end)
   })
 }
 
@@ -57,7 +57,7 @@ export function openProductionRegistries(
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** Other failures, such as a header that cannot be sent, are ours. */
+/** Other failures, for example an invalid header, are internal errors. */
 const connectionFailures: readonly HttpFailure[] = ['dns', 'connect', 'tls', 'reset']
 
 function noAnswerOf(error: unknown): unknown {

@@ -31,7 +31,7 @@ export async function startWorkers(
   platform.readiness.add(queueWatch.problems)
   const takesIn = chosen.filter(({ sends }) => !sends)
   const running = resources.use(createSwitch(() => startEach(takesIn, deps)))
-  platform.installation.onChange((fits) => running.turn(fits))
+  platform.installation.onChange((fits) => running.set(fits))
   const sends = chosen.filter((worker) => worker.sends)
   if (sends.length > 0) await openSenders(resources, sends, deps, platform)
   return deps
@@ -47,9 +47,9 @@ async function openSenders(
   const { reserveDb: db, log, config } = deps
   const gate = resources.use(openRestoreGate({ db, log, directory: config.checkpointDir }))
   readiness.add(gate.problems)
-  await gate.requested()
+  await gate.firstCheck()
   const running = resources.use(createSwitch(() => startEach(senders, deps)))
-  const update = () => running.turn(installation.problems().length === 0 && gate.problems().length === 0)
+  const update = () => running.set(installation.problems().length === 0 && gate.problems().length === 0)
   installation.onChange(update)
   gate.onChange(update)
 }
@@ -63,12 +63,12 @@ function startEach(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposable
 }
 
 /** Starts and stops one after the other. Disposal stops permanently. */
-function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void } & AsyncDisposable {
+function createSwitch(start: () => AsyncDisposable): { set(on: boolean): void } & AsyncDisposable {
   let running: AsyncDisposable | null = null
   let stopping: Promise<void> | null = null
   let isWanted = false
   let isClosed = false
-  const turn = (on: boolean) => {
+  const set = (on: boolean) => {
     isWanted = on && !isClosed
     // A stopping worker is checked again after it stopped.
     if (stopping || isWanted === (running !== null)) return
@@ -79,14 +79,14 @@ function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void }
     stopping = Promise.resolve(running?.[Symbol.asyncDispose]()).finally(() => {
       running = null
       stopping = null
-      turn(isWanted)
+      set(isWanted)
     })
   }
   return {
-    turn,
+    set,
     async [Symbol.asyncDispose]() {
       isClosed = true
-      turn(false)
+      set(false)
       await stopping
     },
   }

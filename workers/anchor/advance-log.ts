@@ -45,8 +45,9 @@ export interface Advance {
 /**
  * One step: sequences entries, stores tiles, signs, saves the checkpoint outside the database, publishes
  * (docs/spec/transparency.md#sequencer, fault F24). Each part is durable before the next begins, and deterministic:
- * after a crash the next step finishes the batch. The advisory lock only saves duplicate work. Returns null if
- * another process advances the log. @throws LogRefusedError if the database is older than the last signed checkpoint
+ * after a crash the next step finishes the batch. The advisory lock only prevents duplicate work. Returns null if
+ * another process advances the log.
+ * @throws LogRefusedError if the database is older than the last signed checkpoint, or contradicts it
  */
 export async function advanceLog(log: LogDeps): Promise<Advance | null> {
   return await log.db.transaction(async (lock) => ((await tryLockLog(lock, log.env)) ? await advance(log) : null))
@@ -63,10 +64,10 @@ async function advance(log: LogDeps): Promise<Advance> {
 
   let isFull = false
   if (size === from) {
-    const places = await sequenceEntries(db, env, from, BATCH)
-    size += places
-    isFull = places === BATCH
-    if (places > 0) log.crashPoint('log-sequenced')
+    const added = await sequenceEntries(db, env, from, BATCH)
+    size += added
+    isFull = added === BATCH
+    if (added > 0) log.crashPoint('log-sequenced')
   }
   const isSaved = saved && published && saved.size === from && equalBytes(saved.root, published.root)
   if (size === from && (isSaved || from === 0)) return { added: 0, size, isFull: false }
@@ -93,7 +94,7 @@ interface SavedCheckpoint {
   root: Uint8Array
 }
 
-/** Trusts the file only with our own signature. */
+/** @throws LogRefusedError if the file does not have our signature */
 async function readSavedCheckpoint({ file, signer }: LogDeps): Promise<SavedCheckpoint | undefined> {
   const note = await file.read()
   if (note === undefined) return undefined

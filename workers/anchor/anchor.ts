@@ -15,12 +15,15 @@ import { submitOutside } from './submit-outside.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** A fixed clock, so that checkpoints reveal little about when an object was anchored. */
+/** A fixed interval, so that checkpoints reveal little about when an object was anchored. */
 const CHECKPOINT_EVERY_MS = 1_000
-/** Without waiting entries a log is compared with its saved checkpoint, and an unfinished batch found, at this interval. */
+/**
+ * Interval of full steps of a log without waiting entries. A full step compares the log with its saved checkpoint and
+ * finishes an interrupted batch.
+ */
 const FULL_STEP_EVERY_MS = 10_000
 const OUTSIDE_EVERY_MS = 30_000
-/** Interval at which the log repeats a refusal. */
+/** Minimum time between two log lines about a refusal. */
 const REPEAT_LOG_MS = 60_000
 
 /** Sequences, signs and publishes, then contacts witnesses and outside networks. */
@@ -92,7 +95,8 @@ function createStep(
         log.info({ size: advance.size, added: advance.added }, 'checkpoint.published')
         isWitnessed = false
       }
-      if (!advance.isFull && !isWitnessed) isWitnessed = (await witnessing.cosignNewest(env)) || !witnessing.isAsking
+      if (!advance.isFull && !isWitnessed)
+        isWitnessed = (await witnessing.cosignNewest(env)) || !witnessing.hasWitnesses
       return advance.isFull
     } catch (error) {
       advancedAt = Number.NEGATIVE_INFINITY
@@ -113,7 +117,7 @@ async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: Api
   return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
 }
 
-/** Returns true if entries of an environment wait. The logs step at the same moment, and share the statement. */
+/** The returned function finds out if entries of an environment wait. The logs of both environments share one query. */
 function sharedGlance(db: WorkerDeps['db']): (env: ApiEnv) => Promise<boolean> {
   let last = { at: Number.NEGATIVE_INFINITY, found: Promise.resolve<ApiEnv[]>([]) }
   return async (env) => {
@@ -138,11 +142,11 @@ function logMetrics({ metrics }: WorkerDeps) {
     size: gauge('signalbox_log_size', 'Entries covered by the newest checkpoint.'),
     refused: gauge(
       'signalbox_log_refused',
-      '1 while nothing is signed because the database is not the one signed last.',
+      '1 while nothing is signed because the database contradicts the last signed checkpoint.',
     ),
     steppedAt: gauge(
       'signalbox_log_step_timestamp_seconds',
-      'When the log was last brought up to date; all entries of that moment are in a checkpoint unless some wait.',
+      'Time of the last complete step. Entries stored before it are in a checkpoint, unless some are waiting.',
     ),
     waiting: gauge('signalbox_log_waiting_entries', 'Entries stored and not yet in a checkpoint.'),
   }

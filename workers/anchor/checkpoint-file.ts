@@ -4,7 +4,7 @@ import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
 import { toHex } from '#shared/transparency/anchoring/text.ts'
 
-/** A restored backup cannot revert a file outside the database. */
+/** Stores the last signed checkpoint outside the database, so that a restored backup is recognised. */
 export interface CheckpointFile {
   readonly path: string
   read(): Promise<string | undefined>

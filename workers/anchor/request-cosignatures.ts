@@ -62,7 +62,7 @@ export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDep
   }
 
   return {
-    isAsking: witnesses.length > 0,
+    hasWitnesses: witnesses.length > 0,
     /** Returns true if the newest checkpoint has its quorum now. */
     async cosignNewest(env: ApiEnv): Promise<boolean> {
       const checkpoint = await latestCheckpoint(deps.db, env)

@@ -14,7 +14,7 @@ import {
   wasSubmittedWithin,
 } from '#shared/transparency/log-receipts/store.ts'
 
-/** The network is free and limits requests. */
+/** Minimum time between two submissions. The network is free and limits requests. */
 const SUBMIT_EVERY_SECONDS = 600
 const POLL_BATCH = 20
 
@@ -23,7 +23,7 @@ interface OutsideDeps {
   log: Log
 }
 
-/** Also polls earlier submissions. */
+/** Submits the newest checkpoint to an outside network, and polls earlier submissions. */
 export async function submitOutside(deps: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
   await deps.db.transaction(async (lock) => {
     if (!(await tryLockReceipts(lock, env))) return

@@ -6,7 +6,7 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import type { DomainKey } from '#shared/risk/domain-keys/domain-key.ts'
 import { type FinancingKeys, liveEpochs } from '#shared/risk/first-financing/fingerprint.ts'
-import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
+import { searchTerms } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { isBlind } from '#shared/risk/first-financing/request-fingerprints.ts'
 import type { AbsenceRequest, EvaluationRequest } from '#shared/risk/first-financing/requests.ts'
@@ -38,7 +38,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
     },
     async 'financing.absence'(job: OpenJob) {
       const { receivable, snapshotId } = job.request as AbsenceRequest
-      const fingerprints = soughtOf(await keysOf(job.env), receivable, false)
+      const fingerprints = searchTerms(await keysOf(job.env), receivable, false)
       await endJob(deps, job, async (tx) => {
         const made = await proveAbsence(
           tx,
@@ -55,7 +55,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
 
 /** The sweeper requests the hourly snapshots. */
 export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDisposable {
-  const take = async ({ env, epoch }: { env: ApiEnv; epoch: number }) => {
+  const takeSnapshot = async ({ env, epoch }: { env: ApiEnv; epoch: number }) => {
     const keys = await ensureFinancingKeys(deps.db, deps.secrets, env)
     const { secrets } = deps
     let after: string | null = null
@@ -63,7 +63,7 @@ export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDispo
     while (after !== null)
     await transaction(deps.db, (tx) => snapshotRegistrations(tx, env, epoch, deps))
   }
-  return subscribe(worker, on(financingSnapshotDue, 1, take), deps)
+  return subscribe(worker, on(financingSnapshotDue, 1, takeSnapshot), deps)
 }
 
 /** Evaluates blinded elements, or returns the invalid ones. */

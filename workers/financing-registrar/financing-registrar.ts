@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import type { ApiEnv } from '#shared/environment.ts'
-import { finishJobs, takeJobs } from '#shared/jobs/store.ts'
+import { claimJobs, finishJobs } from '#shared/jobs/store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
-import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
+import { searchTerms } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { isBlind, type ReceivableInput } from '#shared/risk/first-financing/request-fingerprints.ts'
 import type {
@@ -15,7 +15,11 @@ import type {
 } from '#shared/risk/first-financing/requests.ts'
 import { disputeView, registrationView } from '#shared/risk/first-financing/view.ts'
 import { acceptTransfer } from '#shared/risk/operations/accept-transfer.ts'
-import { checkReceivables, type ReceivableCheck, seekReceivables } from '#shared/risk/operations/check-receivables.ts'
+import {
+  checkReceivables,
+  findReceivableMatches,
+  type ReceivableCheck,
+} from '#shared/risk/operations/check-receivables.ts'
 import { disputeRegistration } from '#shared/risk/operations/dispute-registration.ts'
 import { registerReceivable } from '#shared/risk/operations/register-receivable.ts'
 import { indianDay } from '#shared/risk/packs/money.ts'
@@ -62,7 +66,7 @@ function createHandlers(deps: WorkerDeps) {
     async 'financing.check'(job: OpenJob) {
       const { receivable, window, statement } = job.request as CheckRequest
       const { added, isResolved } = await scenarioOf(job.env, receivable)
-      const fingerprints = soughtOf(await keysOf(job.env), receivable, window)
+      const fingerprints = searchTerms(await keysOf(job.env), receivable, window)
       const { organisationId, env } = job
       await finishChecks({
         job,
@@ -124,7 +128,7 @@ async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Prom
   const ids = checks.map(({ job }) => job.id)
   const receivableChecks = checks.map(({ check }) => check)
   await deps.outbox.runPrepared(async ({ tx, writes }) => {
-    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, receivableChecks)])
+    const [open, found] = await Promise.all([claimJobs(tx, ids), findReceivableMatches(tx, receivableChecks)])
     const taken = checks.filter(({ job }) => open.has(job.id))
     if (taken.length === 0) return
     const answered = taken.map(({ check }) => check)

@@ -26,16 +26,17 @@ export const identityVerifier: Worker = {
       // The ingress validated the request before it sealed it.
       const request = job.request as Request
       const owner: Owner = { organisationId: job.organisationId, env: job.env }
-      const read = request.method === 'PRESENTATION' ? null : await findOutside(deps, registries, job, owner, request)
+      const external =
+        request.method === 'PRESENTATION' ? null : await queryRegistryOrDocument(deps, registries, job, owner, request)
       await endJob(deps, job, async (tx, enqueue) => {
         const operationDeps = { enqueue, secrets: deps.secrets, now: deps.now }
         const { subjectId } = request
-        // Each check that may refuse runs before the first write, so a refusal stores nothing else.
+        // Each check that may refuse runs before the first write, so a refused job stores only its refusal.
         try {
           const found =
             request.method === 'PRESENTATION'
               ? await findingOfPresentation(tx, owner, subjectId, request.presentationId)
-              : read
+              : external
           if (!found) throw new Error('the verification has no finding')
           const body = await completeIdentityVerification(tx, owner, { id: job.id, subjectId }, found, operationDeps)
           return { status: 201, body }
@@ -65,7 +66,7 @@ const NOTHING: Found = {
   sealedStatus: null,
 }
 
-async function findOutside(
+async function queryRegistryOrDocument(
   deps: WorkerDeps,
   registries: RegistryAccess,
   job: OpenJob,
@@ -92,10 +93,10 @@ async function queryRegistry(
   const field = registry.toLowerCase()
   const subject = await findSubject(deps.db, owner, subjectId)
   const consent = consentId === undefined ? undefined : await findConsent(deps.db, owner, consentId)
-  const fault =
+  const consentProblem =
     subject?.kind === 'PERSON' ? consentError(consent, { subjectId, field, purpose }, toMillis(deps.now())) : null
   const found = { ...NOTHING, key: `registry.${field}` }
-  if (fault !== null) return { ...found, missingReason: fault }
+  if (consentProblem !== null) return { ...found, missingReason: consentProblem }
   const context = registries.context(job, consent?.id)
   const answer = await registries.of(job).personRecords.fetch(context, { registry, identifier })
   if (answer.status !== 'OK') return { ...found, missingReason: answer.missingReason }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { MessageContract } from '#shared/contracts/define-message.ts'
 import { type DomainError, UnavailableError } from '#shared/errors.ts'
 import { type EvidenceJob, JobFailedError, type JobKind, type Owner } from '#shared/jobs/job.ts'
-import { findJobs, finishJob, refuseJob, takeJobs } from '#shared/jobs/store.ts'
+import { claimJobs, findJobs, finishJob, refuseJob } from '#shared/jobs/store.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
@@ -27,7 +27,7 @@ export interface OpenJob extends EvidenceJob {
   request: unknown
 }
 
-/** May run several times for one job. Its effect belongs into `endJob`, which takes effect once. */
+/** May run several times for one job, so it must write only in `endJob`, which has an effect once per job. */
 export type JobHandler = (job: OpenJob) => Promise<void>
 
 export type JobMessage = MessageContract<{ jobId: string; replyTo?: string | undefined }>
@@ -56,7 +56,7 @@ export function subscribeJobs(
       try {
         await handler({ ...job, request: JSON.parse(deps.secrets.open('evidence-request', job.sealedRequest)) })
       } catch (error) {
-        // The message is handled again after errors that pass, for example of a lost connection.
+        // A temporary error, for example a lost connection: the message is delivered again.
         if (error instanceof UnavailableError || isRetryable(error)) throw error
         deps.log.error({ jobId, kind: job.kind, ...describeError(error) }, 'job.failed')
         await endJob(deps, job, async () => ({ refusal: new JobFailedError() }))
@@ -80,7 +80,7 @@ export async function endJob(
   work: (tx: Knex.Transaction, enqueue: Enqueue, writes: Knex.Transaction) => Promise<JobResult>,
 ): Promise<void> {
   await deps.outbox.runPrepared(async ({ tx, writes }, enqueue) => {
-    if (!(await takeJobs(tx, [job.id])).has(job.id)) return
+    if (!(await claimJobs(tx, [job.id])).has(job.id)) return
     const result = await work(tx, enqueue, writes)
     if ('refusal' in result) await refuseJob(writes, job, result.refusal)
     else await finishJob(writes, job, { ...result, body: JSON.stringify(result.body) })
@@ -99,9 +99,9 @@ export function ownerOf({ organisationId, env }: OpenJob): Owner {
 const BUDGET_MS: Millis = 20_000
 const DEMO_CONSENT = 'demo-consent'
 
-/** The registries of production live as long as the worker. */
+/** Holds the connections to the production registries; disposed with the worker. */
 export interface RegistryAccess extends AsyncDisposable {
-  /** in the sandbox, all registries answer with the data of `business`, so that they agree */
+  /** in the sandbox, all registries return data about `business`, so that they do not contradict each other */
   of(job: OpenJob, business?: BusinessQuery): RegistrySet
   context(job: OpenJob, handle?: string): RegistryContext
 }

@@ -47,13 +47,13 @@ export const kybVerifier: Worker = {
     }
 
     const lookUp = async (job: OpenJob) => {
-      const question = job.request as LeiRequest
-      const { lei, cin, legalName } = question
+      const request = job.request as LeiRequest
+      const { lei, cin, legalName } = request
       const set = registries.of(job, { legalName, companyNumber: cin })
       const context = registries.context(job)
       const result = await set.leiRecords.fetch(context, leiQuery({ lei, cin, legalName }))
       await endJob(deps, job, async (tx) => {
-        const body = leiAnswer(question, result)
+        const body = leiAnswer(request, result)
         const owner = { organisationId: job.organisationId, env: job.env }
         if (body.lei !== null) await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `lei/${job.id}` })
         return { status: 200, body, forget: body.lei === null }

@@ -40,7 +40,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
     else await postponeMail(db, mailId, delayMs)
     log.warn(
       { mailId, attempt: claimed.attempts, retryInMs: delayMs, ...describeError(error) },
-      delayMs === null ? 'mail.given-up' : 'mail.not-sent',
+      delayMs === null ? 'mail.abandoned' : 'mail.not-sent',
     )
   }
 }

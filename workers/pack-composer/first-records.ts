@@ -12,7 +12,7 @@ import {
   type Fingerprint,
   orderFingerprint,
   receivableFingerprints,
-  soughtFingerprints,
+  searchFingerprints,
 } from '#shared/risk/first-financing/fingerprint.ts'
 import { type ReceivableIdentity, receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
@@ -46,9 +46,10 @@ const DAY_MS = 86_400_000
 type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
- * Returns earlier presenters. An order without a number is recorded by its parties and value, as a possible match.
- * Runs in a separate transaction before the pack: of two concurrent organisations the unique index lets one be first,
- * and the other's pack reports it. A redelivery adds nothing.
+ * Returns a function that records the order and receivables of a pack request and finds earlier records of them. An
+ * order without a number is recorded by its parties and value, as a possible match. The transaction commits before the
+ * pack is composed: if two organisations present the same receivable concurrently, the unique index accepts one, and
+ * the pack of the other reports it. A redelivery records nothing more.
  */
 export function createFirstRecords(deps: FirstRecordDeps) {
   const keysOf = cachedPerEnv(async (env) => ({
@@ -62,17 +63,17 @@ export function createFirstRecords(deps: FirstRecordDeps) {
     if (!order && receivables.length === 0) return { status: 'ANSWERED', matches: [] }
     return await deps.outbox.run(async (tx, enqueue) => {
       const presenting = { tx, enqueue, deps, job, vei }
-      const sought = { env: job.env, organisationId: job.organisationId, recordId: job.id }
+      const record = { env: job.env, organisationId: job.organisationId, recordId: job.id }
       if (order?.kind === 'PO1') await presentOrder(presenting, order)
-      if (order?.kind === 'PO2') await recordParties(tx, { ...sought, order }, endOfHolding(deps))
-      const orderMatches = order ? await findMatches(tx, [{ ...sought, fingerprints: [order] }]) : []
+      if (order?.kind === 'PO2') await recordParties(tx, { ...record, order }, holdingEnd(deps))
+      const orderMatches = order ? await findMatches(tx, [{ ...record, fingerprints: [order] }]) : []
       // An organisation's own orders with equal parties and value are normal.
       const found = orderMatches.filter(({ ownRegistration }) => order?.kind === 'PO1' || !ownRegistration)
       for (const receivable of receivables) {
-        const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
+        const matches = await findMatches(tx, [{ ...record, fingerprints: receivable.search }])
         await presentReceivable(presenting, receivable, matches)
         // A concurrent transaction may have recorded it first; now its record is visible.
-        found.push(...(await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])))
+        found.push(...(await findMatches(tx, [{ ...record, fingerprints: receivable.search }])))
       }
       return { status: 'ANSWERED', matches: disclosed(found) }
     })
@@ -85,15 +86,15 @@ function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint | null 
   return orderFingerprint(keys, { ...request, poValuePaise: parsePaise(request.poValue) ?? 0 })
 }
 
-function endOfHolding({ now }: Pick<FirstRecordDeps, 'now'>): Date {
+function holdingEnd({ now }: Pick<FirstRecordDeps, 'now'>): Date {
   return new Date(toMillis(now()) + REGISTERED_DAYS * DAY_MS)
 }
 
 interface PresentedReceivable {
   identity: ReceivableIdentity
-  /** under the current key; `sought` is under every key */
+  /** under the current key; `search` is under every key */
   own: Fingerprint[]
-  sought: Fingerprint[]
+  search: Fingerprint[]
   tokenSha256: string
 }
 
@@ -119,7 +120,7 @@ function receivablesOf(
       {
         identity,
         own: receivableFingerprints(keys, identity),
-        sought: soughtFingerprints(keys, identity, false),
+        search: searchFingerprints(keys, identity, false),
         tokenSha256: createHash('sha256').update(token).digest('hex'),
       },
     ]
@@ -135,8 +136,8 @@ interface Presenting {
 }
 
 /**
- * Registers a receivable without another holder for a week (docs/spec/evidence-families.md#securitisation). Otherwise
- * notifies both organisations once.
+ * Registers the receivable for REGISTERED_DAYS if no organisation holds it
+ * (docs/spec/evidence-families.md#securitisation). If another organisation holds it, notifies both once.
  */
 async function presentReceivable(
   presenting: Presenting,
@@ -146,11 +147,11 @@ async function presentReceivable(
   const { tx, enqueue, deps, job } = presenting
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id }
   const exact = receivable.own.filter(({ kind }) => kind === 'RF1')
-  const isSuppressed = matches.some((match) => match.class === 'EXACT')
-  const holding = { state: 'REGISTERED' as const, expiresAt: endOfHolding(deps) }
-  const isFirst = !isSuppressed && (await registerExact(tx, { ...record, fingerprints: exact }, holding))
+  const isHeld = matches.some((match) => match.class === 'EXACT')
+  const holding = { state: 'REGISTERED' as const, expiresAt: holdingEnd(deps) }
+  const isFirst = !isHeld && (await registerExact(tx, { ...record, fingerprints: exact }, holding))
   if (isFirst) await recordFingerprints(tx, { ...record, fingerprints: receivable.own }, holding)
-  const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.sought)
+  const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.search)
   const isForeign = holder !== undefined && holder.organisationId !== job.organisationId
   if (!isForeign) return await saveEvidence(presenting, receivable, matches)
   if (await recordSighting(tx, { ...record, fingerprints: exact })) {

@@ -22,11 +22,11 @@ import { openProductionRegistries, registryTools } from '../registries.ts'
 import { createFirstRecords } from './first-records.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
-/** Most of their time is waiting for registries. */
+/** High, because a pack mostly waits for registries. */
 const PREFETCH = 32
-const INVOICE_KEYS_MS = 30_000
+const INVOICE_KEYS_MAX_AGE_MS = 30_000
 
-/** Also notifies the waiting ingress. */
+/** Composes and stores packs. Then sends an empty message to the ingress that waits for the pack. */
 export const packComposer: Worker = {
   name: 'pack-composer',
   start(deps) {
@@ -51,7 +51,7 @@ function createComposer(deps: WorkerDeps) {
     },
     { largest: PREFETCH },
   )
-  const presentFirst = createFirstRecords(deps)
+  const recordFirst = createFirstRecords(deps)
   const storePack = createPackStore(deps)
   const stop = new AbortController()
 
@@ -82,7 +82,7 @@ function createComposer(deps: WorkerDeps) {
     const original = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
     const isSandbox = job.env === 'SANDBOX'
     const request = isSandbox ? withDemoConsents(original) : original
-    const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MS)
+    const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MAX_AGE_MS)
     const [registryResults, found] = await Promise.all([
       gatherRegistryResults({
         registries: isSandbox ? createSandboxRegistries({ seed: SANDBOX_SEED, request }, tools) : production.registries,
@@ -93,7 +93,7 @@ function createComposer(deps: WorkerDeps) {
         now: nowMs(),
         signal: stop.signal,
       }),
-      presentFirst(job, request, keys),
+      recordFirst(job, request, keys),
     ])
     // A response that our own shutdown aborted must not become a pack.
     stop.signal.throwIfAborted()

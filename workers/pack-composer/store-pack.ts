@@ -27,10 +27,10 @@ interface PackToStore {
   event: DomainEvent
 }
 
-/** One transaction has a few hundred kilobytes. */
+/** Limits a transaction to a few hundred kilobytes. */
 const STORE_BATCH = 32
 
-/** Packs that finish during a transaction share the next one. */
+/** Stores packs in batches: packs that are composed during a transaction share the next one. */
 export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
   const store = batched((packs: readonly PackToStore[]) => storeBatch(deps, packs), { largest: STORE_BATCH })
   return async (composed) => {
@@ -101,7 +101,7 @@ async function storeTogether(deps: StoreDeps, packs: readonly PackToStore[]): Pr
   })
 }
 
-/** Releases the idempotency key and meters nothing. */
+/** Marks a pack as failed, emits its event and releases its idempotency key. A failed pack is not metered. */
 export async function storeFailure(deps: StoreDeps, job: PackJob, code: string): Promise<void> {
   const { env, organisationId } = job
   await deps.outbox.run(async (tx, enqueue) => {

@@ -35,7 +35,7 @@ export class Applier {
         if (!result?.stored || !this.#known.isOf(result.stored.writer)) throw OUTDATED
         return result
       })
-      this.#known.held()
+      this.#known.current()
       return applied
     } catch (error) {
       if (error !== OUTDATED && !isSlotTaken(error)) throw error

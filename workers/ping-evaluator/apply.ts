@@ -26,7 +26,7 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { classifyMail, type Evaluation, evaluate, withinLog } from './evaluate.ts'
 import type { KnownCheck } from './known-checks.ts'
 
-/** The arrival times of a ready listener are never further off. */
+/** Maximum error of the arrival times of a ready listener. */
 const MAX_AHEAD: Micros = microsOfSeconds(2)
 
 export interface ShardBatch {
@@ -35,12 +35,12 @@ export interface ShardBatch {
 }
 
 export interface Applied {
-  /** without those of messages that were applied before */
+  /** number of pings, without those of redelivered messages */
   applied: number
   dropped: number
   /** slices of 10 ms that the evaluation took */
   slices: number
-  /** their arrival was in the future */
+  /** number of pings with an arrival in the future, which was corrected */
   restamped: number
   flips: string[]
   changed: number[]
@@ -57,7 +57,7 @@ interface Options {
   now: Micros
 }
 
-/** Exactly once, even after a redelivery. Locks streams first, then checks in the order of their ids. */
+/** Applies pings exactly once, even after a redelivery. Locks streams first, then checks in the order of their ids. */
 export async function applyBatches(
   run: RunPrepared,
   batches: readonly ShardBatch[],
@@ -99,9 +99,10 @@ export async function applyBatches(
 }
 
 /**
- * Stores a check only if no other process has changed it. The known checks advance even if the transaction fails, so
- * the caller must drop them then. `known` has all checks, in the order of their ids. Returns null if the transaction
- * must not commit: a check was changed, or more than the checks is needed. May also fail with `isSlotTaken`.
+ * Applies pings to cached checks without reading them. Returns null if the transaction must not commit: another process
+ * has changed a check, or the batch needs more data than the checks. May also fail with `isSlotTaken`. In both cases the
+ * entries of `known` have changed, so the caller must drop them.
+ * @param known all checks of the batches, in the order of their ids
  */
 export async function applyToKnown(
   run: RunPrepared,
@@ -124,7 +125,7 @@ export async function applyToKnown(
   return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
 }
 
-/** Each once, in locking order. */
+/** Returns each id once, in locking order. */
 export function checkIdsOf(batches: readonly ShardBatch[]): number[] {
   const ids = new Set<number>()
   for (const { batch } of batches) for (const { checkId } of batch.pings) ids.add(checkId)
@@ -145,7 +146,7 @@ async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<
   }
 }
 
-/** Null unless the messages of each stream are consecutive. */
+/** Returns null unless the messages of each stream are in ascending order. */
 function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
   const moves = new Map<string, StreamMove>()
   for (const { shard, batch } of batches) {
@@ -166,7 +167,7 @@ async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], 
   return await readFacts(run, ids, rids)
 }
 
-/** A policy may wait for a number of failures. */
+/** Returns the checks that failed without a flip, because a policy may wait for a number of failures. */
 function failedAgain({ pings, flips }: Evaluation): number[] {
   const failed = pings
     .filter(({ type, ignored }) => type === 'fail' && ignored !== 'source')
@@ -174,7 +175,10 @@ function failedAgain({ pings, flips }: Evaluation): number[] {
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 
-/** Later pings would otherwise be ignored. Reads the database's time only if needed. Returns their number. */
+/**
+ * Corrects arrival times in the future, because later pings would be ignored otherwise. Reads the database's time only
+ * if needed. Returns the number of corrected pings.
+ */
 async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Micros): Promise<number> {
   if (!pings.some((ping) => ping.receivedAt > now + MAX_AHEAD)) return 0
   const databaseNow = await readDatabaseClock(run)
@@ -199,7 +203,7 @@ async function classifyLargeMails(
   return types
 }
 
-/** Includes the positions of their streams afterwards. */
+/** Returns the batches that are not yet applied, and the positions of the streams after them. */
 async function unappliedOf(run: RunPrepared, batches: readonly ShardBatch[]) {
   const streams = new Map<string, { stream: string; shard: number; isNew: boolean }>()
   for (const { shard, batch } of batches) {

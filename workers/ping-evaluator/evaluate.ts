@@ -22,7 +22,7 @@ export interface Evaluation {
   pings: RecordedPing[]
   flips: NewFlip[]
   changed: LockedCheck[]
-  /** of those: a signal was late, so the open run must be computed from the recorded pings */
+  /** the checks of `changed` with a late signal: their open run must be computed from the recorded pings */
   late: LockedCheck[]
   dropped: number
   /** slices of 10 ms that the evaluation took */
@@ -30,9 +30,10 @@ export interface Evaluation {
 }
 
 /**
- * In the order of arrival. Changes the given checks, and `ruled`, the state of checks with rules. Yields to the event
- * loop, because the cost of a ping depends on its check's schedule. `largeMails` has signals of mails whose text the
- * message does not carry.
+ * Applies pings in the order of arrival. Changes `checks` and `ruleState` in place. Yields to the event loop, because a
+ * ping of a check with a complex schedule is expensive.
+ * @param largeMails signals of the mails whose text is not in the message
+ * @param ruleState state of the checks with rules
  */
 export async function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
@@ -54,9 +55,9 @@ export async function evaluate(
       dropped += 1
       continue
     }
-    const barred = barredBy(check, ping)
-    const searched = barred || ping.mail ? null : searchedText(check, ping.body)
-    const kind = barred
+    const ruleReason = ignoredByRule(check, ping)
+    const searched = ruleReason || ping.mail ? null : searchedText(check, ping.body)
+    const kind = ruleReason
       ? 'ign'
       : ping.mail
         ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
@@ -83,7 +84,7 @@ export async function evaluate(
       ignored: outcome.uncounted
         ? 'source'
         : outcome.type === 'ign'
-          ? (barred ?? reasonOf(check, ping, kind, searched))
+          ? (ruleReason ?? reasonOf(check, ping, kind, searched))
           : (searched?.problem ?? null),
       body: ping.body,
       ...(ping.mail ? mailMembers(ping.mail, ping.body) : null),
@@ -95,7 +96,7 @@ export async function evaluate(
 const NO_RULES: ReadonlyMap<number, RuleState> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 
-function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
+function ignoredByRule({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
   if (ruleBits === 0) return null
   if (mail && (ruleBits & RULE_BITS.pingAuth) !== 0) return 'secret'
   return (ruleBits & RULE_BITS.previews) !== 0 && isPreview(method, ua) ? 'preview' : null
@@ -125,7 +126,7 @@ export function classifyMail(check: LockedCheck, text: MailText | null): PingTyp
   return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }
 
-/** A log keeps only the newest pings of a batch. */
+/** Omits the pings of a large batch that do not fit into the log of their check. */
 export function withinLog(evaluation: Evaluation, logLimit: number): RecordedPing[] {
   if (evaluation.pings.length <= logLimit) return evaluation.pings
   const newest = new Map(evaluation.changed.map((check) => [check.id, check.nPings]))

@@ -10,12 +10,12 @@ type Deps = Pick<WorkerDeps, 'broker' | 'clock' | 'config' | 'installation' | 'l
 
 const POLL_EVERY_MS = 500
 const BARRIER_TIMEOUT_MS = 2_000
-/** Clocks of listeners differ by less. */
-const CLOCKS_MS = 1_000
+/** Tolerance for the clocks of listeners. */
+const CLOCK_TOLERANCE_MS = 1_000
 
 /**
- * Follows changes of the number of queues (docs/adr/0007). Reads a former generation to its end first, by barriers
- * that are sent after every listener that knows the change settled its pings.
+ * Consumes the queues of the current generation, and follows changes of their number (docs/adr/0007). A former
+ * generation is drained first. Barriers find its end; they are sent after the listeners have settled their pings to it.
  */
 export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposable): AsyncDisposable {
   const { installation, log } = deps
@@ -46,10 +46,13 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
     }
   }
 
-  /** Tests the oldest undrained generation, if a newer one is open. */
+  /** Marks the oldest undrained generation as drained if all its queues answer a barrier. */
   async function drain(): Promise<void> {
     const live = installation.generations()
-    const former = settledFormer(live, deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCKS_MS))
+    const former = settledFormer(
+      live,
+      deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCK_TOLERANCE_MS),
+    )
     if (!former) return
     const queues = queuesOf(former)
     const answered = await barriers.answering(queues, BARRIER_TIMEOUT_MS)
@@ -67,7 +70,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
   }
 }
 
-/** A newer generation must have been open at that time. */
+/** Returns the oldest undrained generation if its successor was open at `at`; else null. */
 function settledFormer(live: readonly PingGeneration[], at: Micros): PingGeneration | null {
   const [former, next] = live.slice(live.findIndex(({ isDrained }) => !isDrained))
   return former && next && next.opensAt <= at ? former : null

@@ -9,22 +9,22 @@ export interface KnownCheck {
 
 /** About 500 bytes each. */
 const MAX_CHECKS = 20_000
-/** After this many transactions a row could have an earlier number again: its column contains the lower half. */
+/** Rows store only the lower half of the transaction number, so after this many transactions a number may repeat. */
 const MAX_AGE = 2 ** 31
-/** After another process changed checks, so many batches use locks first. */
-const MAX_DETOURS = 64
+/** Maximum number of batches that are applied with locks after another process has changed checks. */
+const MAX_LOCKED_BATCHES = 64
 
-/** Pings of cached checks need no read; the statement that stores them verifies the version (docs/adr/0002). */
+/** Caches checks, so that their pings need no read. The statement that stores them verifies the version (docs/adr/0002). */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()
   #latest: Writer = { xid: 0, server: 0 }
-  #nextDetours = 1
-  #detours = 0
+  #nextLockedBatches = 1
+  #lockedBatches = 0
 
-  /** All or none. `keep` must add them again, because the caller changes them. Null if one is unknown. */
+  /** Removes and returns checks, because the caller changes them; `keep` adds them again. Null if one is unknown. */
   take(ids: readonly number[]): KnownCheck[] | null {
-    if (this.#detours > 0) {
-      this.#detours -= 1
+    if (this.#lockedBatches > 0) {
+      this.#lockedBatches -= 1
       return null
     }
     const taken: KnownCheck[] = []
@@ -41,7 +41,7 @@ export class KnownChecks {
     if (writer.server !== this.#latest.server) this.#checks.clear()
     this.#latest = writer
     for (const check of checks) {
-      // The last stored checks come last.
+      // Moves the check to the end, because the first ones are evicted.
       this.#checks.delete(check.id)
       // Rule state is read with each ping, so checks with rules are not cached.
       if (!hasRules(check)) this.#checks.set(check.id, { check, xid: writer.xid })
@@ -52,20 +52,20 @@ export class KnownChecks {
     }
   }
 
-  /** The server start must be that of the cached checks. */
+  /** Returns true if the server has not restarted since the checks were cached. */
   isOf(writer: Writer): boolean {
     return writer.server === this.#latest.server
   }
 
-  /** Other processes do not change cached checks often. */
-  held(): void {
-    this.#nextDetours = 1
+  /** Reports that no other process had changed the checks. */
+  current(): void {
+    this.#nextLockedBatches = 1
   }
 
-  /** If outdated checks repeat, reading first is cheaper than applying twice. */
+  /** Reports that another process had changed a check. If this repeats, reading first costs less than repeating. */
   outdated(): void {
-    this.#detours = this.#nextDetours
-    this.#nextDetours = Math.min(MAX_DETOURS, this.#nextDetours * 2)
+    this.#lockedBatches = this.#nextLockedBatches
+    this.#nextLockedBatches = Math.min(MAX_LOCKED_BATCHES, this.#nextLockedBatches * 2)
   }
 
   forget(): void {

@@ -113,7 +113,7 @@ class Evaluator {
 
   /** Handles messages until none is left. Urgent messages, for example barriers, end the wait for a batch. */
   async #drain(): Promise<void> {
-    // The messages of one socket read arrive in the same turn of the event loop.
+    // The messages of one socket read arrive in the same iteration of the event loop.
     await new Promise(setImmediate)
     while (this.#arrived.length > 0 && !this.#isStopping) {
       if (this.#arrived.length >= MAX_BATCH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))

@@ -31,12 +31,13 @@ const RETRY_DELAY_MS = 2_000
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** Total size of cached inflated lists. */
 const CACHE_BYTES = 64 * 1024 * 1024
-const METADATA_MS = 300_000
+/** Time for which keys from the metadata of an issuer are cached. */
+const METADATA_TTL_MS = 300_000
 
-/** In the sandbox, also its issuer for any of these types. */
+/** Finds the trusted issuers of `iss`. In the sandbox, the built-in issuer is trusted for the types `vctValues`. */
 export type FindTrusted = (owner: Owner, iss: string, vctValues: readonly string[]) => Promise<TrustedIssuer[]>
 
-/** Only keys of issuers whose row allows it; within limits. */
+/** Fetches status lists and issuer keys, with limits of size and time, and caches them. */
 export interface IssuerDocuments extends AsyncDisposable {
   statusOf(env: ApiEnv, reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
@@ -58,7 +59,7 @@ export function openIssuerDocuments(
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => bytes.length + 1,
   })
-  const keys = new LRUCache<string, JWK[]>({ max: 500, ttl: METADATA_MS })
+  const keys = new LRUCache<string, JWK[]>({ max: 500, ttl: METADATA_TTL_MS })
   const nowSeconds = () => toSeconds(deps.now())
 
   async function fetchText(url: string, accept: string): Promise<string | null> {
@@ -141,7 +142,7 @@ async function isInvalid(
   trusted: FindTrusted,
   documents: IssuerDocuments,
 ): Promise<boolean> {
-  // We sealed it in this form.
+  // This service sealed the value, so its type is certain.
   const references = JSON.parse(deps.secrets.open('identity', due.sealedStatus)) as (StatusReference & {
     iss: string
   })[]

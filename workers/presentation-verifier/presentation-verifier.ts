@@ -14,7 +14,7 @@ import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { type FindTrusted, type IssuerDocuments, openIssuerDocuments, statusLookup } from './issuer-documents.ts'
 
-/** Most of their time is waiting for status lists. */
+/** High, because a presentation mostly waits for status lists. */
 const PREFETCH = 16
 const EMPTY = Buffer.alloc(0)
 
@@ -53,7 +53,7 @@ async function verify(
   documents: IssuerDocuments,
 ): Promise<Outcome> {
   const { env, query, clientId, responseMode, createdAt, sealedForm, sealedSecrets } = presentation
-  // We sealed it in this form.
+  // This service sealed the value, so its type is certain.
   const secrets = JSON.parse(deps.secrets.open('presentation', sealedSecrets)) as PresentationSecrets
   const form = deps.secrets.open('presentation', sealedForm ?? '')
   try {

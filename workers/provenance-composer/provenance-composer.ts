@@ -40,7 +40,7 @@ export const provenanceComposer: Worker = {
         const owner = { organisationId: job.organisationId, env: job.env }
         return {
           status: 201,
-          body: await completeTradeVerification(tx, owner, job.id, { question: request, ...answered }, deps),
+          body: await completeTradeVerification(tx, owner, job.id, { request, ...answered }, deps),
         }
       })
     }

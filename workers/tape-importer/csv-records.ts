@@ -3,9 +3,9 @@ import type { FailureCode, HeaderFault } from '#shared/risk/colending/imports/im
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { withLineFeeds } from './read-file.ts'
 
-const MAX_RECORD = 65_536
-/** Includes the parser's buffers. */
-const MAX_UNTERMINATED = 8 * 65_536
+const MAX_RECORD_BYTES = 65_536
+/** Larger than a record, because the parser buffers input. */
+const MAX_UNTERMINATED_BYTES = 8 * 65_536
 
 export interface FileRecord {
   line: number
@@ -14,7 +14,7 @@ export interface FileRecord {
   text: string
 }
 
-/** Malformed, or beyond a limit. */
+/** The file is malformed or exceeds a limit. */
 export class FileRefusedError extends Error {
   readonly code: FailureCode
   readonly line: number
@@ -29,8 +29,8 @@ export class FileRefusedError extends Error {
 }
 
 /**
- * One batch per chunk, because yielding to the event loop for each record costs more than parsing it. Yields records
- * before a fault first. @throws FileRefusedError
+ * Yields one array of records per chunk, because yielding each record costs more than parsing it. If the file is
+ * refused, the records before the error are yielded first. @throws FileRefusedError
  */
 export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRecord[]> {
   let found: FileRecord[] = []
@@ -38,7 +38,7 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   const parser = parse({
     bom: true,
     record_delimiter: '\n',
-    max_record_size: MAX_RECORD,
+    max_record_size: MAX_RECORD_BYTES,
     raw: true,
     on_record(parsed: unknown, { lines }) {
       // With `raw` the parser passes a record and its text; its types declare only the record.
@@ -54,21 +54,21 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   })
   // The write or end that fails also reports its error.
   parser.on('error', () => {})
-  const taken = () => {
+  const takeFound = () => {
     const records = found
     found = []
     return records
   }
   try {
-    for await (const piece of watched(withLineFeeds(bytes), parser, () => ended + 1)) {
+    for await (const piece of withLimit(withLineFeeds(bytes), parser, () => ended + 1)) {
       await written(parser, piece)
-      yield taken()
+      yield takeFound()
     }
     await written(parser, null)
-    yield taken()
+    yield takeFound()
   } catch (error) {
     const refused = refusalOf(error, ended + 1)
-    if (found.length > 0) yield taken()
+    if (found.length > 0) yield takeFound()
     throw refused
   } finally {
     parser.destroy()
@@ -95,16 +95,16 @@ function newlinesIn(cells: readonly string[]): number {
   return cells.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0)
 }
 
-/** The parser does not limit the number of cells. */
-async function* watched(bytes: AsyncIterable<Buffer>, parser: Parser, line: () => number): AsyncGenerator<Buffer> {
-  let begun = -1
-  let since = 0
+/** Limits the bytes since the last complete record, because the parser does not limit the number of cells. */
+async function* withLimit(bytes: AsyncIterable<Buffer>, parser: Parser, line: () => number): AsyncGenerator<Buffer> {
+  let recordsBefore = -1
+  let bytesSince = 0
   for await (const piece of bytes) {
     const { records, empty_lines: empty } = parser.info
-    if (records + empty !== begun) since = 0
-    begun = records + empty
-    since += piece.length
-    if (since > MAX_UNTERMINATED) throw new FileRefusedError('RECORD_TOO_LONG', line())
+    if (records + empty !== recordsBefore) bytesSince = 0
+    recordsBefore = records + empty
+    bytesSince += piece.length
+    if (bytesSince > MAX_UNTERMINATED_BYTES) throw new FileRefusedError('RECORD_TOO_LONG', line())
     yield piece
   }
 }

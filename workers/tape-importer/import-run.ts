@@ -12,9 +12,12 @@ import { type Reached, type ReadyRecord, type ReadyRow, sortBatch } from './sort
 const BATCH = 500
 
 /** Another worker continues the import, or it has ended. */
-export class OvertakenError extends Error {}
+export class TakenOverError extends Error {}
 
-/** Stores 500 records per transaction, after the last stored one; reads the next batch meanwhile. */
+/**
+ * Stores the records of an import, 500 per transaction, while the next ones are read. Skips records that an earlier
+ * worker stored.
+ */
 export class ImportRun {
   readonly #outbox: Pick<Outbox, 'run'>
   readonly #import: Import
@@ -22,14 +25,14 @@ export class ImportRun {
   readonly #afterBatch: () => Promise<void>
   #reached: Reached
   #recordNo: number
-  /** stored by an earlier worker */
-  readonly #before: number
+  /** number of records that earlier workers stored */
+  readonly #storedBefore: number
   #seen = 0
   #waiting: ReadyRecord[] = []
   #storing: Promise<void> = Promise.resolve()
   /** columns that no row uses, set by the header */
   #unmapped: readonly string[]
-  #written: { mapping: FileMapping; loanColumn: string | null; write: ReturnType<typeof rowWriter> } | undefined
+  #writer: { mapping: FileMapping; loanColumn: string | null; write: ReturnType<typeof rowWriter> } | undefined
 
   constructor(outbox: Pick<Outbox, 'run'>, found: Import, loanRefKey: Buffer, afterBatch: () => Promise<void>) {
     this.#outbox = outbox
@@ -38,7 +41,7 @@ export class ImportRun {
     this.#afterBatch = afterBatch
     this.#reached = { progress: found.progress, mapping: found.mapping }
     this.#recordNo = found.recordNo
-    this.#before = found.recordNo
+    this.#storedBefore = found.recordNo
     this.#unmapped = found.progress.unmapped
   }
 
@@ -50,11 +53,11 @@ export class ImportRun {
     return this.#reached.progress
   }
 
-  /** The error may be from the batch before. @throws OvertakenError; FileRefusedError when there are too many errors */
-  async take(together: readonly Found[]): Promise<void> {
-    for (const found of together) {
+  /** @throws TakenOverError, or FileRefusedError after too many errors; also those of the previous batch */
+  async take(chunk: readonly Found[]): Promise<void> {
+    for (const found of chunk) {
       this.#seen += 1
-      if (this.#seen <= this.#before) continue
+      if (this.#seen <= this.#storedBefore) continue
       this.#waiting.push(this.#ready(found))
       if (this.#waiting.length === BATCH) await this.#storeNext()
     }
@@ -103,11 +106,11 @@ export class ImportRun {
   }
 
   #writerOf(mapping: FileMapping) {
-    if (this.#written?.mapping !== mapping) {
+    if (this.#writer?.mapping !== mapping) {
       const loanColumn = mapping.columns.find(({ target }) => target === 'loanRef')?.from ?? null
-      this.#written = { mapping, loanColumn, write: rowWriter(this.#import, mapping, this.#unmapped) }
+      this.#writer = { mapping, loanColumn, write: rowWriter(this.#import, mapping, this.#unmapped) }
     }
-    return this.#written
+    return this.#writer
   }
 
   async #store(batch: readonly ReadyRecord[]): Promise<void> {
@@ -115,7 +118,7 @@ export class ImportRun {
     const loans = batch.flatMap((record) => (record.kind === 'row' ? [record.loanRef] : []))
     const recordNo = this.#recordNo + batch.length
     this.#reached = await this.#outbox.run(async (tx) => {
-      if (!(await lockImport(tx, id, this.#recordNo))) throw new OvertakenError('another worker continues this import')
+      if (!(await lockImport(tx, id, this.#recordNo))) throw new TakenOverError('another worker continues this import')
       const known = loans.length === 0 ? new Set<string>() : await knownLoans(tx, id, loans)
       const { rows, listed, ...reached } = sortBatch(this.#reached, batch, known)
       await insertRows(tx, id, rows)

@@ -6,9 +6,9 @@ import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { FileRefusedError } from './csv-records.ts'
 import { asFound, type Found } from './interpret.ts'
 
-const MAX_RECORD = 65_536
+const MAX_RECORD_BYTES = 65_536
 
-/** Yields the records of a chunk together. @throws FileRefusedError */
+/** Yields one array per chunk of the file: the records that end in it. @throws FileRefusedError */
 export function interpretBureau(bytes: AsyncIterable<Buffer>, mapping: FileMapping): AsyncGenerator<Found[]> {
   const text = textOf(bytes)
   return mapping.style === 'fixed-record' ? fixedRecords(text, mapping) : segments(text, mapping)
@@ -37,16 +37,16 @@ async function* segments(text: AsyncIterable<string>, mapping: FileMapping): Asy
       rest = rest.slice(header.length)
     }
     isFirst = false
-    const together: Found[] = []
+    const inChunk: Found[] = []
     let from = 0
     for (let at = rest.indexOf(end); at !== -1; at = rest.indexOf(end, from)) {
       const borrower = rest.slice(from, at)
-      together.push(...found(borrower, readBorrower(borrower, fields ?? new Map()), mapping, ++number))
+      inChunk.push(...found(borrower, readBorrower(borrower, fields ?? new Map()), mapping, ++number))
       from = at + end.length
     }
     rest = rest.slice(from)
-    yield together
-    if (rest.length > MAX_RECORD) throw new FileRefusedError('RECORD_TOO_LONG', number + 1)
+    yield inChunk
+    if (rest.length > MAX_RECORD_BYTES) throw new FileRefusedError('RECORD_TOO_LONG', number + 1)
   }
   const last = rest.trim()
   if (number === 0) throw new FileRefusedError('FORMAT_UNKNOWN', 1)
@@ -58,9 +58,9 @@ async function* segments(text: AsyncIterable<string>, mapping: FileMapping): Asy
 async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping): AsyncGenerator<Found[]> {
   const { header, trailer } = fixedStyle
   let number = 0
-  let bases = 0
+  let baseCount = 0
   let isClosed = false
-  for await (const record of ledRecords(text)) {
+  for await (const record of lengthPrefixedRecords(text)) {
     number += 1
     const has = ({ id, at }: { id: string; at: number }) => record?.startsWith(id, at - 1) === true
     if (number === 1 && !has(header)) throw new FileRefusedError('FORMAT_UNKNOWN', 1)
@@ -68,17 +68,17 @@ async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping):
     if (number === 1) continue
     if (record !== null && has(trailer)) {
       isClosed = true
-      if (Number(placed(record, trailer.count)) !== bases) throw new FileRefusedError('TRAILER_MISMATCH', number)
+      if (Number(placed(record, trailer.count)) !== baseCount) throw new FileRefusedError('TRAILER_MISMATCH', number)
       continue
     }
-    bases += 1
+    baseCount += 1
     yield [...found(record ?? '', record === null ? undefined : readBase(record), mapping, number)]
   }
   if (!isClosed) throw new FileRefusedError(number === 0 ? 'FORMAT_UNKNOWN' : 'TRAILER_MISMATCH', number)
 }
 
-/** The length is in the first four digits; yields null for a record without one. */
-async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string | null> {
+/** Splits by the length in the first four digits of each record; yields null for a record without a valid length. */
+async function* lengthPrefixedRecords(text: AsyncIterable<string>): AsyncGenerator<string | null> {
   let rest = ''
   for await (const piece of text) {
     rest += piece
@@ -88,7 +88,7 @@ async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string |
       const length = lengthOf(rest)
       const line = length === null ? rest.indexOf('\n') : -1
       if (length === null && line === -1) {
-        if (rest.length > MAX_RECORD) throw new FileRefusedError('RECORD_TOO_LONG', 0)
+        if (rest.length > MAX_RECORD_BYTES) throw new FileRefusedError('RECORD_TOO_LONG', 0)
         break
       }
       const end = length ?? line
@@ -100,7 +100,6 @@ async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string |
   if (rest.trim() !== '') yield null
 }
 
-/** Null without a valid length. */
 function lengthOf(text: string): number | null {
   const digits = text.slice(LENGTH_FIELD.from - 1, LENGTH_FIELD.to)
   return !/^[0-9]{4}$/.test(digits) || Number(digits) < 5 ? null : Number(digits)

@@ -11,7 +11,7 @@ import type { WrittenRow } from '#shared/risk/colending/imports/row-text.ts'
 import { FileRefusedError } from './csv-records.ts'
 import type { Found, FoundRow } from './interpret.ts'
 
-/** Of a loan it contains only the stored values. */
+/** A record to store. Of a loan it contains only the values that are stored. */
 export type ReadyRecord = Exclude<Found, FoundRow> | ReadyRow
 
 export interface ReadyRow extends WrittenRow {
@@ -25,6 +25,7 @@ export interface ReadyRow extends WrittenRow {
   observations: readonly Observation[]
 }
 
+/** State of an import after the last stored batch. */
 export interface Reached {
   progress: Progress
   /** null until the header was read */
@@ -36,7 +37,10 @@ export interface SortedBatch extends Reached {
   listed: ListedLine[]
 }
 
-/** Does not change its input, so that it can be retried. @throws FileRefusedError for too many errors */
+/**
+ * Returns the progress after a batch, and the rows and errors to store. Does not change its arguments, so that the
+ * transaction can be retried. @throws FileRefusedError for too many errors
+ */
 export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored: ReadonlySet<string>): SortedBatch {
   const sorted: SortedBatch = { ...structuredClone(before), rows: [], listed: [] }
   const { progress, listed } = sorted
@@ -48,7 +52,7 @@ export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored
         sorted.mapping = record.mapping
         progress.unmapped = record.unmapped
         break
-      // Part of a record that its other parts count.
+      // Not a record, so it does not count as one.
       case 'persons':
         progress.persons += record.count
         break

@@ -7,20 +7,20 @@ import { addBlock, BLOCK_ROWS, emptyTree, type RowTree } from '#shared/risk/cole
 import { findFileMapping, TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
-import { finishImport, giveUpImport } from '#shared/risk/operations/imports.ts'
+import { abandonImport, finishImport } from '#shared/risk/operations/imports.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { csvRecords, FileRefusedError } from './csv-records.ts'
-import { ImportRun, OvertakenError } from './import-run.ts'
+import { ImportRun, TakenOverError } from './import-run.ts'
 import { type Found, interpretTape } from './interpret.ts'
 import { interpretBureau } from './interpret-bureau.ts'
 import { readFile } from './read-file.ts'
 
-/** Each import needs memory for chunks, and database time. */
+/** Low, because each import needs memory for chunks, and database time. */
 const PREFETCH = 2
 /** A file of 20 MiB takes seconds; on a busy machine, minutes. */
 const DEADLINE_MS = 20 * 60_000
 
-/** Errors are stored without cell contents. */
+/** Imports loan tapes and bureau files. Cell contents must not appear in stored errors. */
 export const tapeImporter: Worker = {
   name: 'tape-importer',
   start(deps) {
@@ -34,16 +34,16 @@ export const tapeImporter: Worker = {
         deps.crashPoint('import-batch-stored')
       })
       try {
-        for await (const together of recordsOf(deps, found)) await run.take(together)
+        for await (const records of recordsOf(deps, found)) await run.take(records)
         await run.store()
         await complete(deps, found, run)
       } catch (error) {
         // The current transaction updates the progress, and must end before the message.
         await run.settled()
-        if (error instanceof OvertakenError) return
+        if (error instanceof TakenOverError) return
         if (!(error instanceof FileRefusedError)) throw error
         const { line, code, header } = error
-        await giveUp(deps, found, run, { line, code, ...(header ? { header } : {}) })
+        await abandon(deps, found, run, { line, code, ...(header ? { header } : {}) })
       }
     }
 
@@ -77,9 +77,9 @@ async function treeOf({ db }: WorkerDeps, importId: string): Promise<RowTree> {
   }
 }
 
-async function giveUp(deps: WorkerDeps, found: Import, run: ImportRun, failure: Failure): Promise<void> {
+async function abandon(deps: WorkerDeps, found: Import, run: ImportRun, failure: Failure): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
     if (!(await lockImport(tx, found.id, run.recordNo))) return
-    await giveUpImport(tx, found, failure, null, { enqueue, now: deps.now })
+    await abandonImport(tx, found, failure, null, { enqueue, now: deps.now })
   })
 }

@@ -127,7 +127,8 @@ class Batch {
 
   async claim(steps: readonly Step[], keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<ClaimedAttempt[]> {
     const wanted: { endpointId: string; slots: number; count: number }[] = []
-    const probes = new Map<string, LockedEndpoint['health']>()
+    /** Health of endpoints after a claim: a half-open breaker records its probe. */
+    const healthAfter = new Map<string, LockedEndpoint['health']>()
     for (const [endpointId, group] of Map.groupBy(steps, (step) => step.endpointId)) {
       const endpoint = this.#endpoints.get(endpointId)
       const count = group.filter(({ wantsNext }) => wantsNext).length
@@ -135,13 +136,13 @@ class Batch {
       const slots = slotsOf(endpoint.health, this.#at)
       if (slots.count === 0) continue
       wanted.push({ endpointId, slots: slots.count, count })
-      probes.set(endpointId, slots.health)
+      healthAfter.set(endpointId, slots.health)
     }
     const claimed = await claimDueDeliveries(this.#tx, wanted, this.#at)
     return claimed.flatMap((delivery) => {
       const endpoint = this.#endpoints.get(delivery.endpointId)
       if (!endpoint) return []
-      const health = probes.get(endpoint.id)
+      const health = healthAfter.get(endpoint.id)
       if (health && health.breaker !== endpoint.health.breaker) {
         endpoint.health = health
         this.#changed.add(endpoint)

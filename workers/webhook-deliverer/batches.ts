@@ -10,7 +10,7 @@ import { createSigningKeys } from './send.ts'
 
 /** One transaction at a time processes all steps that arrived during the previous one. */
 export interface Batches {
-  /** Null when no delivery of its endpoint may be sent now. */
+  /** Resolves to null if no delivery of the endpoint is due, or none may be sent now. */
   run(step: Step): Promise<ClaimedAttempt | null>
 }
 
