@@ -5,7 +5,6 @@ import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts
 import { timelineText } from '#shared/monitoring/alerting/incident-text.ts'
 import { incidentView } from '#shared/monitoring/alerting/incident-view.ts'
 import { planText } from '#shared/monitoring/alerting/plan.ts'
-import { policyView } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import { timelineView } from '#shared/monitoring/alerting/timeline.ts'
 import { readTimeline } from '#shared/monitoring/alerting/timeline-store.ts'
@@ -13,6 +12,7 @@ import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { windowView } from '#shared/monitoring/maintenance/window.ts'
 import { findWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/incidents.ts'
+import { loadPolicyViews } from '#shared/monitoring/operations/reachable.ts'
 import { endWindow } from '#shared/monitoring/operations/windows.ts'
 import { nowMicros, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -34,7 +34,8 @@ const listPolicies: Command = {
     const text = policies.map(
       ({ uuid, name, match, plan }) => `${uuid}  ${name}  ${match || '-'}  ${planText(plan, nameOf)}`,
     )
-    return { json: { policies: policies.map(policyView) }, text: text.join('\n') || 'none' }
+    const view = await loadPolicyViews(context.db, policies, project.organisationId, context)
+    return { json: { policies: policies.map(view) }, text: text.join('\n') || 'none' }
   },
 }
 
@@ -48,7 +49,8 @@ const showPolicy: Command = {
     const uuid = uuidOf(options, 'policy')
     const policy = uuid === null ? null : await findPolicy(context.db, project.id, uuid)
     if (!policy) throw new UsageError(`the project has no policy ${textOf(options, 'policy')}`)
-    const shown = policyView(policy)
+    const view = await loadPolicyViews(context.db, [policy], project.organisationId, context)
+    const shown = view(policy)
     return { json: shown, text: JSON.stringify(shown, null, 2) }
   },
 }

@@ -19,7 +19,7 @@ export interface AdminContext {
   actor: string
 }
 
-/** Returns the operator who runs the command, as operations and the audit log identify them. */
+/** Returns the user of the operating system as the actor of an operation and of its audit entry. */
 export function operatorOf({ actor }: Pick<AdminContext, 'actor'>): Actor {
   return { kind: 'operator', name: actor }
 }
@@ -51,7 +51,7 @@ export interface Output {
   text: string
   /** the command found a problem: exit status 1 */
   failed?: boolean
-  /** the command changed nothing that is in conflict: exit status 3 */
+  /** conflicts were found, and the objects in conflict were not changed: exit status 3 */
   conflicts?: boolean
   /** printed to standard error */
   warnings?: readonly string[]
@@ -126,9 +126,14 @@ export function numberOf(options: Options, name: string): number | null {
   return Number(value)
 }
 
-/** Joins the parts of one line of a list; leaves out empty parts. */
-export function columns(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('  ')
+/** Returns a list with one line per row. `partsOf` returns the parts of a line; empty ones are left out. */
+export function listing<T>(rows: readonly T[], partsOf: (row: T) => readonly string[]): Output {
+  const text = rows.map((row) =>
+    partsOf(row)
+      .filter((part) => part !== '')
+      .join('  '),
+  )
+  return { json: rows, text: text.join('\n') }
 }
 
 /** Formats one field per line. */

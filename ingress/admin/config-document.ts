@@ -59,9 +59,11 @@ function describe(report: ImportReport): string {
     report.applied ? 'Applied:' : 'Would change (apply with --apply):',
     ...changes('integrations', report.channels),
     ...changes('checks', report.checks),
+    ...(report.schedules ? changes('schedules', report.schedules) : []),
     ...(report.policies ? changes('policies', report.policies) : []),
     ...(report.windows ? changes('windows', report.windows) : []),
     ...unknown,
+    ...(report.unknownPeople ?? []).map((address) => `${address} is not a member`),
   ].join('\n')
 }
 

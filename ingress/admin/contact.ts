@@ -1,6 +1,10 @@
 import { CONTACT_KINDS, maskedAddress } from '#shared/monitoring/contacts/contact-kinds.ts'
 import { isUsable } from '#shared/monitoring/contacts/contact-method.ts'
-import { sendContactCode, verifyContactMethod, vouchForContact } from '#shared/monitoring/operations/contact-codes.ts'
+import {
+  sendContactCode,
+  verifyContactAsOperator,
+  verifyContactMethod,
+} from '#shared/monitoring/operations/contact-codes.ts'
 import { listContactMethods } from '#shared/monitoring/operations/contact-config.ts'
 import { addContactMethod, removeContactMethod } from '#shared/monitoring/operations/contacts.ts'
 import { nowMicros } from '#shared/time.ts'
@@ -8,9 +12,9 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
-  columns,
   jsonObjectOf,
   lines,
+  listing,
   type Options,
   operatorOf,
   storedOutbox,
@@ -39,18 +43,15 @@ const list: Command = {
       usable: isUsable(method, config),
       lastError: method.lastError,
     }))
-    const text = methods.map(({ methodId, kind, name, address, verified, disabled, lastError }) =>
-      columns([
-        methodId,
-        kind.padEnd(10),
-        address,
-        name,
-        verified ? '' : '(not verified)',
-        disabled ? '(disabled)' : '',
-        lastError,
-      ]),
-    )
-    return { json: methods, text: text.join('\n') }
+    return listing(methods, ({ methodId, kind, name, address, verified, disabled, lastError }) => [
+      methodId,
+      kind.padEnd(10),
+      address,
+      name,
+      verified ? '' : '(not verified)',
+      disabled ? '(disabled)' : '',
+      lastError,
+    ])
   },
 }
 
@@ -102,7 +103,7 @@ const verify: Command = {
     const { db, secrets } = context
     const own = await methodOf(options, context)
     const actor = operatorOf(context)
-    if (options.verified) await vouchForContact(db, actor, own, secrets)
+    if (options.verified) await verifyContactAsOperator(db, actor, own, secrets)
     else if (options.code !== undefined) {
       await verifyContactMethod(db, actor, { ...own, code: textOf(options, 'code') }, { secrets, now: nowMicros })
     } else {

@@ -8,7 +8,7 @@ import {
   sequencesBehind,
   unreadableSealedColumns,
 } from '#shared/platform/database/inventory-store.ts'
-import { pendingMigrations } from '#shared/platform/database/migrate.ts'
+import { schemaProblem } from '#shared/platform/database/migrate.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { findLogKey } from '#shared/transparency/log-keys/store.ts'
 import { verifyStoredLog } from '#shared/transparency/operations/verify-stored-log.ts'
@@ -45,10 +45,8 @@ export async function takeInventory(db: Knex): Promise<Inventory> {
  * only if no finding is a problem.
  */
 export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>): Promise<Finding[]> {
-  const pending = await pendingMigrations(db)
-  if (pending.length > 0) {
-    return [{ what: 'schema', ok: false, text: `${pending.length} migrations pending: npm run -s migrate` }]
-  }
+  const problem = await schemaProblem(db)
+  if (problem !== null) return [{ what: 'schema', ok: false, text: problem }]
   const unreadable = await unreadableSealedColumns(db, secrets)
   const behind = await sequencesBehind(db)
   const lowCounts = await checksWithLowPingCount(db)

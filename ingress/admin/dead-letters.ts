@@ -71,8 +71,8 @@ const replayServerFaults: Command = {
   summary: 'Replay the dead letters of all queues that a fault of a server caused',
   help: [
     'A server fault is any error of the database except invalid data (SQLSTATE classes 22 and 23): for example a missing',
-    'column, a full disk, or a pooler that lost a prepared statement. With --error, dead letters whose last error is this',
-    'one are replayed instead, for example 23514 or TypeError.',
+    'column, a full disk, or a pooler that lost a prepared statement. With --error, dead letters with this last error',
+    'are replayed instead, for example 23514 or TypeError.',
   ],
   options: { error: { description: 'SQLSTATE, code or name of the last error', value: 'ERROR' }, limit },
   async run(options, context) {
@@ -97,12 +97,12 @@ const replayServerFaults: Command = {
 export const deadLetterCommands: readonly Command[] = [
   list,
   inspect,
-  acting('replay', 'Return messages to their work queue, without their failures'),
+  actionCommand('replay', 'Return messages to their work queue, and reset their number of failures'),
   replayServerFaults,
-  acting('discard', 'Delete messages permanently'),
+  actionCommand('discard', 'Delete messages permanently'),
 ]
 
-function acting(action: 'replay' | 'discard', summary: string): Command {
+function actionCommand(action: 'replay' | 'discard', summary: string): Command {
   return {
     noun: 'dead-letters',
     verb: action,

@@ -5,7 +5,7 @@ import { workQueues } from '#shared/contracts/topology.ts'
 import { openGaps } from '#shared/monitoring/availability/gap-list-store.ts'
 import { readWatchdog } from '#shared/monitoring/availability/watchdog-store.ts'
 import { type DeadLetterQueues, openDeadLetterQueues } from '#shared/platform/broker/dead-letter-queue.ts'
-import { pendingMigrations } from '#shared/platform/database/migrate.ts'
+import { schemaProblem } from '#shared/platform/database/migrate.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
@@ -53,7 +53,12 @@ export const doctorCommand: Command = {
 /** Finds settings that are valid but probably a mistake. All settings were parsed before. */
 async function settings({ config }: AdminContext): Promise<Finding[]> {
   return [
-    { what: 'settings', ok: true, text: 'all can be read' },
+    {
+      what: 'settings',
+      ok: true,
+      isRisk: config.warnings.length > 0,
+      text: ['all can be read', ...config.warnings].join('; '),
+    },
     await publicUrlFinding(config),
     {
       what: 'SMTP_URL',
@@ -81,7 +86,7 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
     const requested = nowMicros()
     const clock = await readServerClock(db)
     const offset = toSeconds(Math.max(0, requested - clock, clock - nowMicros()))
-    const pending = await pendingMigrations(db)
+    const problem = await schemaProblem(db)
     return [
       handling('database', version >= POSTGRES_VERSION, 'answers', 'is older than PostgreSQL 15: upgrade it'),
       {
@@ -93,15 +98,10 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
             ? 'binds the login'
             : 'off: the login owns the tables or sees every row; migrate with DATABASE_OWNER_URL (docs/operations.md)',
       },
-      handling(
-        'schema',
-        pending.length === 0,
-        'is current',
-        `${pending.length} migrations pending: npm run -s migrate`,
-      ),
+      { what: 'schema', ok: problem === null, text: problem ?? 'is current' },
       replicationFinding(await readReplication(db), config.databaseSyncStandbys),
       archivingFinding(await readArchiving(db)),
-      ...(pending.length === 0
+      ...(problem === null
         ? [
             await pingShards(db),
             await listeners(db),
@@ -128,7 +128,7 @@ async function drilled(base: string, context: AdminContext): Promise<Finding[]> 
 async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
   const { path, read } = restoreMarkFile(config.checkpointDir, (await readInstallation(db)).id)
   const isKept = (await read()).length > 0
-  const ill = `${path} is not there: fine where no worker runs that sends, else its folder does not last, and a restored database would send old alerts and sign an older log unnoticed`
+  const ill = `${path} does not exist. If a worker here sends notifications or signs the log, keep this folder on a persistent volume: without it, a restored database sends old alerts and signs an older log`
   return { what: 'CHECKPOINT_DIR', ok: true, isRisk: !isKept, text: isKept ? 'holds marks of this database' : ill }
 }
 
@@ -137,7 +137,7 @@ async function listeners(db: Knex): Promise<Finding> {
   const open = await openGaps(db)
   const ill = open.map(
     ({ listener, from, cause }) =>
-      `${listener} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
+      `${listener} has accepted no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
       `start its listener, or give it up with admin gaps close --listener ${listener}`,
   )
   return handling('listeners', open.length === 0, 'take pings', ill.join('; '))

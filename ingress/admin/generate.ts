@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import type { Setting } from '#shared/platform/process/setting.ts'
 import { settings } from '#shared/platform/process/settings.ts'
 import { gatewayOpenapi } from '#shared/risk/registries/gateway-openapi.ts'
 import { openApiDocument, openApiFile } from '../openapi.ts'
@@ -30,9 +31,10 @@ export const openApiCommand: OfflineCommand = {
 const file = new URL('../../docs/settings.md', import.meta.url)
 
 export function settingsDocument(): string {
-  const rows = Object.entries(settings).map(([name, setting]) => {
+  const rows = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
     const fallback = setting.fallback === undefined || setting.fallback === '' ? '' : `\`${setting.fallback}\``
-    return `| \`${name}\` | ${fallback} | ${setting.doc}${setting.secret ? ' Secret.' : ''} |`
+    const notes = `${setting.secret ? ' Secret.' : ''}${setting.deprecated ? ` Deprecated: ${setting.deprecated}.` : ''}`
+    return `| \`${name}\` | ${fallback} | ${setting.doc}${notes} |`
   })
   return [
     '# Settings',

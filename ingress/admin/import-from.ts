@@ -131,7 +131,7 @@ async function readDatabase(
   }
 }
 
-/** @returns null if the API is to be used. @throws UsageError without a source and with two */
+/** @returns null if the API is used. @throws UsageError if no source or both sources are given */
 function databaseOf(options: Options, { config }: AdminContext): { address: string; warnings: string[] } | null {
   const { url, database } = options
   if (url !== undefined && database !== undefined) throw new UsageError('--url and --database exclude each other')
@@ -201,7 +201,10 @@ const uptimeKuma: Command = {
   verb: 'uptime-kuma',
   summary: 'Take over the push monitors of Uptime Kuma',
   options: { ...common, file: { description: 'kuma.db (2.x) or backup.json (1.x)', value: 'FILE', required: true } },
-  help: ['Push addresses continue to work when the name of the server leads here.', ...commonHelp],
+  help: [
+    'Push addresses continue to work if the host name of the old server points to this installation.',
+    ...commonHelp,
+  ],
   async run(options, context) {
     const project = await requireProject(textOf(options, 'project'), context)
     const file = textOf(options, 'file')

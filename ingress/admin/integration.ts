@@ -7,9 +7,9 @@ import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,
   type Command,
-  columns,
   jsonObjectOf,
   lines,
+  listing,
   type Options,
   operatorOf,
   textOf,
@@ -67,22 +67,25 @@ const list: Command = {
       lastNotifyAt: integration.lastNotifyAt,
       lastError: integration.lastError,
     }))
-    const text = integrations.map(({ integrationId, name, kind, disabled, lastError }) =>
-      columns([integrationId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError]),
-    )
-    return { json: integrations, text: text.join('\n') }
+    return listing(integrations, ({ integrationId, name, kind, disabled, lastError }) => [
+      integrationId,
+      kind.padEnd(10),
+      name,
+      disabled ? '(disabled)' : '',
+      lastError,
+    ])
   },
 }
 
 const update: Command = {
   noun: 'integration',
   verb: 'update',
-  summary: 'Change an integration; what is not named stays',
+  summary: 'Change an integration; omitted options stay unchanged',
   options: {
     project: projectOption,
     integration: integrationOption,
     name: { description: 'name of the integration', value: 'NAME' },
-    config: { description: "the kind's options as a JSON object; secrets left out stay", value: 'JSON' },
+    config: { description: "the kind's options as a JSON object; omitted secrets stay unchanged", value: 'JSON' },
     disable: { description: 'send nothing through it' },
     enable: { description: 'send through it again' },
   },
@@ -111,7 +114,7 @@ const idOptions = ['project', 'integration']
 const remove: Command = {
   noun: 'integration',
   verb: 'delete',
-  summary: 'Delete an integration; its checks keep their other ones',
+  summary: 'Delete an integration; its checks keep their other integrations',
   options: { project: projectOption, integration: integrationOption },
   async run(options, context) {
     const { project, integration } = await requireIntegrationNamed(options, context)

@@ -21,7 +21,7 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch {
-    throw new UsageError(`${path} is not a file of JSON`)
+    throw new UsageError(`${path} is not a JSON file`)
   }
 }
 
@@ -29,7 +29,7 @@ const add: Command = {
   noun: 'issuer',
   verb: 'add',
   summary: 'Trust an issuer of credentials, for every organisation',
-  help: ['FILE holds what POST /v1/identity/issuers takes.'],
+  help: ['FILE contains the body of POST /v1/identity/issuers.'],
   options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
   async run(options, { db, config }) {
     const path = textOf(options, 'file')
@@ -54,23 +54,23 @@ const list: Command = {
 const remove: Command = {
   noun: 'issuer',
   verb: 'remove',
-  summary: 'Trust an issuer of credentials no longer',
+  summary: 'Stop trusting an issuer of credentials',
   options: { id: { description: 'id, as listed', value: 'ID', required: true }, env },
   async run(options, { db }) {
     const id = textOf(options, 'id')
     const isGone = isUuid(id) && (await deleteIssuer(db, { organisationId: null, env: envOf(options) }, id))
     if (!isGone) throw new UsageError(`there is no issuer ${id}`)
-    return { json: { removed: id }, text: `${id} is trusted no longer` }
+    return { json: { removed: id }, text: `${id} is no longer trusted` }
   },
 }
 
 const addRedirect: Command = {
   noun: 'wallet-redirect',
   verb: 'add',
-  summary: 'Let an organisation send wallets to an address after they presented',
+  summary: 'Register an address to which an organisation may redirect wallets after a presentation',
   options: {
     organisation: { description: 'its name or id', value: 'ORG', required: true },
-    uri: { description: 'https address, compared whole', value: 'URI', required: true },
+    uri: { description: 'https address; a redirect must match it exactly', value: 'URI', required: true },
     env,
   },
   async run(options, { db }) {

@@ -36,7 +36,7 @@ const show: Command = {
 }
 
 function stateOf({ opensAt, isDrained }: PingGeneration, isNewest: boolean): string {
-  if (isNewest) return opensAt > nowMicros() ? 'opens in some seconds' : 'taken to'
+  if (isNewest) return opensAt > nowMicros() ? 'opens in some seconds' : 'accepts pings'
   return isDrained ? 'read to its end, kept for a day' : 'being read to its end'
 }
 

@@ -5,6 +5,7 @@ import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { isRole, normalEmail, roles } from '#shared/tenancy/accounts/roles.ts'
+import { deleteAllSessions, deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import {
   findUserByEmail,
   hasOwner,
@@ -40,11 +41,11 @@ const create: Command = {
     },
     role: { description: `one of ${roles.join(', ')} (default: owner)`, value: 'ROLE' },
   },
-  async run(options, { db, actor }) {
+  async run(options, { db, actor, config: { siteName } }) {
     const email = normalEmail(textOf(options, 'email'))
     if (email === null) throw new UsageError(`--email must be an e-mail address, not "${textOf(options, 'email')}"`)
     const password = await secretOf(options, 'password')
-    const problem = passwordProblem(password, email)
+    const problem = passwordProblem(password, { email, siteName })
     if (problem !== null) throw new UsageError(problem)
     const role = typeof options.role === 'string' ? options.role : 'owner'
     if (!isRole(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${role}"`)
@@ -135,6 +136,30 @@ const removeSecondFactors: Command = {
   },
 }
 
+const signOut: Command = {
+  noun: 'user',
+  verb: 'sign-out',
+  summary: 'End all sessions of a user, or of every user',
+  examples: ['user sign-out --email ada@example.org', 'user sign-out --all'],
+  options: {
+    email: { description: 'e-mail address of the user', value: 'E' },
+    all: { description: 'end the sessions of every user' },
+  },
+  async run(options, { db, actor }) {
+    if ((options.email === undefined) === (options.all !== true)) throw new UsageError('give either --email or --all')
+    const user = options.all === true ? null : await requireUser(options, db)
+    const ended = await transaction(db, async (tx) => {
+      const memberships = user ? await listMemberships(tx, user.id) : [{ organisationId: null }]
+      for (const { organisationId } of memberships) {
+        const entry = { organisationId, action: 'sessions.ended-by-operator', target: user?.email ?? 'every person' }
+        await insertAudit(tx, { ...auditedActor(operatorOf({ actor })), ...entry })
+      }
+      return user ? await deleteSessions(tx, user.id) : await deleteAllSessions(tx)
+    })
+    return { json: { email: user?.email ?? null, ended }, text: `sessions ended: ${ended}` }
+  },
+}
+
 /** A new link replaces the previous one. */
 const setUpLink: Command = {
   noun: 'setup-link',
@@ -154,4 +179,4 @@ const setUpLink: Command = {
   },
 }
 
-export const userCommands: readonly Command[] = [create, list, resetPassword, removeSecondFactors, setUpLink]
+export const userCommands: readonly Command[] = [create, list, resetPassword, removeSecondFactors, signOut, setUpLink]

@@ -23,7 +23,7 @@ const backlog: Command = {
 const disabled: Command = {
   noun: 'webhooks',
   verb: 'disabled',
-  summary: 'Endpoints that are not active, those the service switched off first',
+  summary: 'List the endpoints that are not active; those disabled by the service come first',
   options: {},
   async run(_options, { db }) {
     const endpoints = await listInactive(db)
@@ -37,7 +37,7 @@ const disabled: Command = {
 const attempts: Command = {
   noun: 'webhooks',
   verb: 'attempts',
-  summary: 'The attempts of a delivery with the beginning of each answer, which its owner does not see',
+  summary: 'List the attempts of a delivery with the beginning of each response (not visible to its owner)',
   options: { delivery: { description: 'id of the delivery', value: 'ID', required: true } },
   async run(options, { db }) {
     const log = await listAttemptsWithAnswers(db, uuidOf(textOf(options, 'delivery'), 'delivery'))
@@ -73,7 +73,7 @@ const replay: Command = {
       const scope = await scopeOfEndpoint(tx, endpointId)
       if (!scope) throw new UsageError('there is no such endpoint')
       const operator = { kind: 'operator', name: actor } as const
-      // The rows are enough: the sweeper finds them within a second.
+      // No message is needed: the sweeper finds the due rows within a second.
       return await replayEndpoint(tx, operator, { scope, endpointId, ...what }, { enqueue: async () => {} }).catch(
         asUsage,
       )
