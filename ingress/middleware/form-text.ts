@@ -60,9 +60,9 @@ export async function parseInSlices(request: IncomingMessage, raw: Buffer, limit
   const slices = createTimeSlices()
   const parsing = parseInSteps(raw, limits)
   for (;;) {
+    if (slices.isUsedUp()) await slices.yieldIfNeeded()
     const step = parsing.next()
     if (step.done) return step.value
     limitValues(request, VALUES_PER_STEP)
-    await slices.yieldIfNeeded()
   }
 }

@@ -18,23 +18,23 @@ interface Requested {
   capacity: number
 }
 
-const LARGEST = 10_000
+const MAX_BATCH = 10_000
 
 /** Takes the tokens of all waiting requests in one statement; later requests form the next batch. */
 export class TokenTaker {
-  readonly #ask: (requested: Requested) => Promise<Answer>
+  readonly #takeBatched: (requested: Requested) => Promise<Answer>
 
   constructor(db: Knex) {
     // The start is a microtask, so that both buckets of a request share a batch.
-    this.#ask = batched((requested) => takeAll(db, requested), { largest: LARGEST, start: queueMicrotask })
+    this.#takeBatched = batched((requested) => takeAll(db, requested), { largest: MAX_BATCH, start: queueMicrotask })
   }
 
   async take(bucket: string, capacity: number): Promise<Answer> {
-    return await this.#ask({ bucket, capacity })
+    return await this.#takeBatched({ bucket, capacity })
   }
 }
 
-/** Grants in order of arrival; a later request is informed of fewer tokens left. */
+/** Grants in order of arrival, so `left` is smaller for later requests. */
 async function takeAll(db: Knex, requested: readonly Requested[]): Promise<Answer[]> {
   const requests = new Map<string, TokenRequest>()
   for (const { bucket, capacity } of requested) {

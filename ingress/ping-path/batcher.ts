@@ -40,7 +40,7 @@ const MAX_BYTES = 512 * 1024
 const GATHER_MS = 2
 /** Maximum wait while a message is in flight: a later confirm costs less than another message. */
 const GATHER_BEHIND_MS = 10
-/** After this many event-loop turns without a new ping the message is sent. */
+/** A message is sent after this many iterations of the event loop without a new ping. */
 const EMPTY_TICKS = 3
 /** Limits of unconfirmed pings in this process; beyond them pings are refused. */
 const MAX_BUFFERED_PINGS = 50_000
@@ -57,24 +57,24 @@ interface BatcherOptions {
 }
 
 /**
- * Collects pings of a shard into one message. Clients that were answered together ping again in consecutive event-loop
- * turns. Therefore a message is sent after some turns without a new ping, at the latest after 2 ms. While another
- * message is in flight, pings wait for its confirm, at most 10 ms.
+ * Collects pings of a shard into one message. Clients that were answered together ping again in consecutive iterations
+ * of the event loop. Therefore a message is sent after some iterations without a new ping, at the latest after 2 ms.
+ * While another message is in flight, pings wait for its confirm, at most 10 ms.
  */
 export class Batcher {
   readonly #broker: Broker
   readonly #options: BatcherOptions
   #shards: Shard[] = []
   #generation = -1
-  #heldPings = 0
-  #heldBytes = 0
+  #bufferedPings = 0
+  #bufferedBytes = 0
   #onDrained: () => void = () => {}
-  /** Messages in flight of any shard. All shards send in the same turn, so that each message has many pings. */
+  /** Messages in flight of any shard. All shards send in the same iteration, so that each message has many pings. */
   readonly #inFlight = new Set<First>()
   #timer: NodeJS.Timeout | null = null
   #immediate: NodeJS.Immediate | null = null
   /** state of the wait for further pings; null if no ping waits */
-  #gathering: { since: number; held: number; emptyTicks: number } | null = null
+  #gathering: { since: number; pings: number; emptyTicks: number } | null = null
 
   constructor(broker: Broker, options: BatcherOptions) {
     this.#broker = broker
@@ -83,18 +83,18 @@ export class Batcher {
 
   add(ping: AcceptedPing, done: Done): void {
     if (this.#options.problems().length > 0) {
-      done(new UnavailableError('this process does not fit its installation'))
+      done(new UnavailableError('this process cannot accept pings now'))
       return
     }
     this.#switchTo(this.#options.into())
     const shard = this.#shards[shardOf(ping.checkId, this.#shards.length)]
     const bytes = 300 + (ping.body?.length ?? 0)
-    if (!shard || this.#heldPings >= MAX_BUFFERED_PINGS || this.#heldBytes + bytes > MAX_BUFFERED_BYTES) {
+    if (!shard || this.#bufferedPings >= MAX_BUFFERED_PINGS || this.#bufferedBytes + bytes > MAX_BUFFERED_BYTES) {
       done(new UnavailableError('too many pings wait for the broker', { retryAfterSeconds: 1 }))
       return
     }
-    this.#heldPings += 1
-    this.#heldBytes += bytes
+    this.#bufferedPings += 1
+    this.#bufferedBytes += bytes
     shard.first ??= { receivedAt: ping.receivedAt, arrival: arrivalNow() }
     if (shard.trace.traceparent === undefined) shard.trace = traceHeaders()
     shard.pings.push(ping)
@@ -117,7 +117,7 @@ export class Batcher {
   }
 
   async drain(): Promise<void> {
-    if (this.#heldPings > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
+    if (this.#bufferedPings > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
   }
 
   /** Returns the arrival of the oldest unanswered ping; null if there is none. */
@@ -129,12 +129,12 @@ export class Batcher {
     return oldest
   }
 
-  /** Runs once per event-loop turn until no further ping arrives. */
+  /** Runs once per iteration of the event loop until no further ping arrives. */
   readonly #flushSoon = (): void => {
-    this.#gathering ??= { since: performance.now(), held: 0, emptyTicks: 0 }
+    this.#gathering ??= { since: performance.now(), pings: 0, emptyTicks: 0 }
     const gathering = this.#gathering
-    gathering.emptyTicks = this.#heldPings > gathering.held ? 0 : gathering.emptyTicks + 1
-    gathering.held = this.#heldPings
+    gathering.emptyTicks = this.#bufferedPings > gathering.pings ? 0 : gathering.emptyTicks + 1
+    gathering.pings = this.#bufferedPings
     const isOver = gathering.emptyTicks >= EMPTY_TICKS || performance.now() - gathering.since >= GATHER_MS
     if (isOver || this.#inFlight.size > 0) this.#flushAll()
     else this.#immediate = setImmediate(this.#flushSoon)
@@ -186,11 +186,11 @@ export class Batcher {
 
   #settle(first: First, waiting: readonly Done[], bytes: number, error: unknown): void {
     this.#inFlight.delete(first)
-    this.#heldPings -= waiting.length
-    this.#heldBytes -= bytes
+    this.#bufferedPings -= waiting.length
+    this.#bufferedBytes -= bytes
     for (const done of waiting) done(error)
     if (this.#inFlight.size === 0) this.#immediate ??= setImmediate(this.#flushSoon)
-    if (this.#heldPings === 0) this.#onDrained()
+    if (this.#bufferedPings === 0) this.#onDrained()
   }
 }
 

@@ -25,6 +25,7 @@ interface PendingLookup<T> {
   reject: (error: unknown) => void
 }
 
+/** Lifetime of an entry for a key without a check. */
 const MISSED_MS = 2_000
 /** Stale entries are used for this long while the database does not respond. */
 const ENTRY_TTL_MS = 24 * 3_600_000
@@ -37,9 +38,9 @@ const GATHER_MS = 20
 const MAX_PREFETCHES = 1_000
 
 /**
- * Bounded cache of lookups. Misses of one event-loop turn share a query. Announced changes drop or expire entries;
- * their lifetime covers lost announcements. Used entries are refreshed before they expire, so that pings of busy checks
- * do not wait. Expired entries serve pings of known checks while lookups fail.
+ * Bounded cache of lookups. Misses of one event-loop iteration share a query. Announced changes drop or expire entries;
+ * their lifetime limits the delay if an announcement is lost. Used entries are refreshed before they expire, so that
+ * pings of busy checks do not wait. Expired entries serve pings of known checks while lookups fail.
  */
 class LookupCache<T extends object | string | null> {
   readonly #entries = new Map<string, Entry<T>>()
@@ -54,8 +55,8 @@ class LookupCache<T extends object | string | null> {
   #generation = 0
   #expiredAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
-  readonly #ageing: string[] = []
-  #isAhead = false
+  readonly #toPrefetch: string[] = []
+  #isPrefetching = false
 
   constructor(options: {
     size: number
@@ -75,21 +76,21 @@ class LookupCache<T extends object | string | null> {
     const now = performance.now()
     const age = now - entry.readAt
     if (entry.readAt > this.#expiredAt && age < (isFound(entry.value) ? this.#freshMs : MISSED_MS)) {
-      if (age > this.#freshMs * REFRESH_RATIO && !entry.isRefreshing) this.#lookUpAhead(key, entry)
+      if (age > this.#freshMs * REFRESH_RATIO && !entry.isRefreshing) this.#prefetch(key, entry)
       return entry.value
     }
     return now - this.#failedAt < STALE_MAX_AGE_MS ? this.#staleEntry(key) : undefined
   }
 
   /**
-   * Looks up a key. Concurrent calls share one lookup, because two could end in reverse order, and so could two pings
-   * of one connection.
+   * Looks up a key. Concurrent calls share one lookup. Two lookups could end in reverse order, and would reverse two
+   * pings of one connection.
    * @throws the error of the database, unless a stale entry exists
    */
   find(key: string): Promise<T> {
     const requested = this.#requested.get(key)
     if (requested !== undefined) return requested
-    const answer = this.#ask(key)
+    const answer = this.#request(key)
     this.#requested.set(key, answer)
     const forget = () => {
       if (this.#requested.get(key) === answer) this.#requested.delete(key)
@@ -98,7 +99,7 @@ class LookupCache<T extends object | string | null> {
     return answer
   }
 
-  #ask(key: string): Promise<T> {
+  #request(key: string): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setImmediate(() => this.#lookUpPending())
       const staleEntry = this.#staleEntry(key)
@@ -144,7 +145,7 @@ class LookupCache<T extends object | string | null> {
     this.#requested.clear()
   }
 
-  /** Never returns that a check does not exist. */
+  /** Ignores stale entries for keys without a check. */
   #staleEntry(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || !isFound(entry.value)) return undefined
@@ -160,27 +161,27 @@ class LookupCache<T extends object | string | null> {
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
-  #lookUpAhead(key: string, entry: Entry<T>): void {
+  #prefetch(key: string, entry: Entry<T>): void {
     entry.isRefreshing = true
-    this.#ageing.push(key)
-    if (!this.#isAhead) this.#gatherAhead()
+    this.#toPrefetch.push(key)
+    if (!this.#isPrefetching) this.#startPrefetch()
   }
 
   /** Runs one refresh query at a time, so that a slow database does not get ever more queries. */
-  #gatherAhead(): void {
-    this.#isAhead = true
+  #startPrefetch(): void {
+    this.#isPrefetching = true
     setTimeout(() => {
-      const keys = this.#ageing.splice(0, MAX_PREFETCHES)
+      const keys = this.#toPrefetch.splice(0, MAX_PREFETCHES)
       const generation = this.#generation
       const keep = (answers: Map<string, T>) => {
         if (generation !== this.#generation) return
         for (const key of keys) this.#keep(key, answers.get(key) ?? this.#absent)
       }
       const next = () => {
-        this.#isAhead = false
-        if (this.#ageing.length > 0) this.#gatherAhead()
+        this.#isPrefetching = false
+        if (this.#toPrefetch.length > 0) this.#startPrefetch()
       }
-      /** After a failure, the first lookup of an expired key reports the state of the database. */
+      // A failure is ignored here: the lookup of a key that has expired meanwhile reports it.
       this.#lookUp(keys).then(keep).then(next, next)
     }, GATHER_MS).unref()
   }

@@ -1,3 +1,4 @@
+import { get } from 'node:http'
 import { connect } from 'node:net'
 import { maskOfShards, openGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import type { ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
@@ -5,7 +6,7 @@ import { storeRefusals } from '#shared/monitoring/availability/proof-store.ts'
 import { createRefusals, type Refusals } from '#shared/monitoring/availability/refusals.ts'
 import { startProver } from '#shared/monitoring/operations/prover.ts'
 import type { IngressDeps } from '../deps.ts'
-import { createShardProof } from './shard-proof.ts'
+import { shardProofOf } from './shard-proof.ts'
 
 export interface ListenerProof extends AsyncDisposable {
   /** counts pings that this listener refuses for internal reasons */
@@ -30,7 +31,7 @@ export function createListenerProof(
   intervalMs?: number,
 ): ListenerProof {
   const refusals = createRefusals()
-  const acceptsMessages = createShardProof(deps.broker)
+  const acceptsMessages = shardProofOf(deps.broker)
   let prover: AsyncDisposable | undefined
 
   async function prove(isListening: () => Promise<boolean>): Promise<bigint> {
@@ -62,12 +63,16 @@ export function createListenerProof(
   }
 }
 
+/** Uses a plain request: with `fetch`, the rounds are a noticeable share of the CPU time of an idle process. */
 export async function isHttpListening(host: string, port: number): Promise<boolean> {
-  const response = await fetch(`http://${bracketed(loopbackOf(host))}:${port}/livez`, {
-    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+  return await new Promise((resolve) => {
+    const request = get({ host: loopbackOf(host), port, path: '/livez', timeout: RESPONSE_TIMEOUT_MS }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.once('timeout', () => request.destroy(new Error('the listener did not respond')))
+    request.once('error', () => resolve(false))
   })
-  await response.body?.cancel()
-  return response.ok
 }
 
 export async function isSmtpListening(host: string, port: number): Promise<boolean> {
@@ -87,8 +92,4 @@ export async function isSmtpListening(host: string, port: number): Promise<boole
 function loopbackOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BARRIER_TYPE } from '#shared/contracts/ingress-messages.ts'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { PING_QUEUE_LENGTH } from '#shared/contracts/topology.ts'
@@ -11,22 +11,47 @@ const MAX_UNREAD = 10
 
 const EMPTY = Buffer.alloc(0)
 
+type ShardProof = (queue: number) => Promise<boolean>
+
+const perBroker = new WeakMap<object, ShardProof>()
+
+/** Returns the proof of this connection. All listeners of a process share it, because their rounds begin together. */
+export function shardProofOf(broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>): ShardProof {
+  const known = perBroker.get(broker)
+  if (known) return known
+  const proof = createShardProof(broker)
+  perBroker.set(broker, proof)
+  return proof
+}
+
 /**
  * Proves that the queue of a shard accepts messages. It publishes an empty barrier without a reply address, which the
  * evaluator drops. Without a consumer the state of the queue is the proof, because barriers would pile up.
  */
-export function createShardProof(
-  broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>,
-): (queue: number) => Promise<boolean> {
+function createShardProof(broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>): ShardProof {
   const unread = new Map<number, number>()
+  const planned = new Map<number, Promise<boolean>>()
 
-  return async (shard) => {
+  return (shard) => {
+    const known = planned.get(shard)
+    if (known !== undefined) return known
+    // Starts after all calls of this turn, so that the proof is never older than a call that shares it.
+    const begun = nextTurn().then(() => {
+      planned.delete(shard)
+      return prove(shard)
+    })
+    planned.set(shard, begun)
+    return begun
+  }
+
+  async function prove(shard: number): Promise<boolean> {
     if ((unread.get(shard) ?? 0) >= MAX_UNREAD) {
       const hasCapacityNow = await hasCapacity(shard)
       if (hasCapacityNow !== null) return hasCapacityNow
     }
+    unread.set(shard, (unread.get(shard) ?? 0) + 1)
     const isTaken = await publishBarrier(shard)
-    if (isTaken) unread.set(shard, (unread.get(shard) ?? 0) + 1)
+    if (!isTaken) unread.set(shard, Math.max(0, (unread.get(shard) ?? 0) - 1))
     return isTaken
   }
 
@@ -52,14 +77,14 @@ export function createShardProof(
       messageId: randomUUID(),
       type: BARRIER_TYPE,
     }
-    const late = new AbortController()
+    const late = Promise.withResolvers<boolean>()
+    const timer = setTimeout(late.resolve, CONFIRMED_WITHIN_MS, false).unref()
     const published = broker.publish(message).then(
       () => true,
       () => false,
     )
-    const timeout = wait(CONFIRMED_WITHIN_MS, false, { ref: false, signal: late.signal }).catch(() => false)
-    const isTaken = await Promise.race([published, timeout])
-    late.abort()
+    const isTaken = await Promise.race([published, late.promise])
+    clearTimeout(timer)
     return isTaken
   }
 }

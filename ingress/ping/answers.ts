@@ -1,3 +1,5 @@
+import { SAFETY_HEADERS } from '../safety-headers.ts'
+
 /** Implemented by Node's `ServerResponse` and by connections of the fast path. */
 export interface Reply {
   readonly destroyed: boolean
@@ -6,6 +8,9 @@ export interface Reply {
   writeHead(status: number, headers: string[]): unknown
   end(text?: string): unknown
 }
+
+// Without a policy of content: browsers show the text of a ping and run nothing in it, and a ping should stay small.
+const SAFETY_PAIRS = ['X-Content-Type-Options', SAFETY_HEADERS['X-Content-Type-Options']]
 
 const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 
@@ -47,6 +52,7 @@ function loggedHeaders(text: string, bodyLimit: number): string[] {
     NO_CACHE,
     'Expires',
     expires,
+    ...SAFETY_PAIRS,
   ]
   if (bodyLimit > 0) headers.push('Ping-Body-Limit', String(bodyLimit))
   logged = { text, bodyLimit, expires, headers }
@@ -65,6 +71,7 @@ export function answerRefused(
 ): void {
   const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(text))]
   if (!options.isCacheable) headers.push('Cache-Control', NO_CACHE, 'Expires', httpDate())
+  headers.push(...SAFETY_PAIRS)
   if (options.retryAfterSeconds !== undefined) headers.push('Retry-After', String(options.retryAfterSeconds))
   reply.writeHead(status, headers)
   reply.end(text)

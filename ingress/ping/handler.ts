@@ -110,9 +110,9 @@ class Answering {
       return
     }
     const url = request.url ?? ''
-    const mark = url.indexOf('?')
-    const target = parsePingPath(mark === -1 ? url.slice(PREFIX.length) : url.slice(PREFIX.length, mark))
-    const query = mark === -1 ? '' : url.slice(mark + 1)
+    const pathEnd = url.indexOf('?')
+    const target = parsePingPath(pathEnd === -1 ? url.slice(PREFIX.length) : url.slice(PREFIX.length, pathEnd))
+    const query = pathEnd === -1 ? '' : url.slice(pathEnd + 1)
     if (target.form === 'none' || target.form === 'bad-slug') {
       const refusal = target.form === 'none' ? new Refusal(404, 'not found', true) : new Refusal(400, BAD_URL, true)
       this.#refuse(reply, refusal)
@@ -135,7 +135,7 @@ class Answering {
     query: string,
     known: KnownCheck | null | undefined,
   ): Promise<void> {
-    // The cache of a new process is empty, so its first pings always wait here.
+    // Before the first heartbeat sweeps do not wait for our pings. The cache is empty then, so all pings wait here.
     await this.#parts.heartbeat.begun()
     const found =
       target.form === 'uuid'
@@ -149,7 +149,7 @@ class Answering {
     try {
       if (readBody) body = await readBody()
     } catch (error) {
-      // Only this check may have missed a ping.
+      // The check is known, so the refusal counts for this check only.
       if (!reply.destroyed) this.#parts.proof.refusals.count(found.check.checkId, performance.now())
       this.#fail(reply, error)
       return
@@ -167,7 +167,7 @@ class Answering {
     if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (match) return { check: match, isNew: false }
     if (!parsePingQuery(query).create) return new Refusal(404, 'not found', true)
-    // The API refuses this name, and an export with it could not be imported.
+    // The API refuses longer names, so an export with this one could not be imported.
     if (target.slug.length > MAX_NAME_LENGTH) return new Refusal(400, BAD_URL, true)
     const made = await this.#deps.outbox.run((tx) =>
       provisionCheck(
@@ -183,7 +183,7 @@ class Answering {
     if (made.outcome === 'created' && made.leftOut.length > 0)
       this.#deps.log.warn(
         { projectId: check.projectId, slug: target.slug, leftOut: made.leftOut },
-        'check.created-without',
+        'check.integrations-omitted',
       )
     this.#deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
     return { check, isNew: made.outcome === 'created' }
@@ -209,7 +209,7 @@ class Answering {
       this.#refuse(reply, new Refusal(401, 'missing or wrong ping secret'))
       return
     }
-    // The arrival is the end of the request, because a sweep does not know of incomplete ones.
+    // The arrival is the end of the request, because sweeps do not wait for incomplete requests.
     const receivedAt = this.#deps.now()
     if (!this.#pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
       // Not labelled with its status: a limited ping by uuid gets 200, but is lost.

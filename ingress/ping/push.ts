@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PushTarget } from '#shared/monitoring/pings/push-store.ts'
 import { describeError, type Log } from '#shared/platform/process/log.ts'
+import { SAFETY_HEADERS } from '../safety-headers.ts'
 import type { Reply } from './answers.ts'
 import type { PingRequest } from './handler.ts'
 import type { ReadBody } from './read-body.ts'
 
-/** Addresses of push monitors of Uptime Kuma, which imported checks keep. */
+/** Path of push URLs of Uptime Kuma. Imported checks keep these URLs. */
 export const PUSH_PREFIX = '/api/push/'
 
 const UNKNOWN = 'Monitor not found or not active.'
@@ -72,7 +73,8 @@ function jsonReply(response: ServerResponse): Reply {
       const at = headers.indexOf('Retry-After')
       const retryAfter = at === -1 ? {} : { 'Retry-After': headers[at + 1] ?? '' }
       response.statusCode = status
-      response.setHeaders(new Map(Object.entries({ 'Content-Type': 'application/json', ...retryAfter })))
+      const sent = { 'Content-Type': 'application/json', ...SAFETY_HEADERS, ...retryAfter }
+      response.setHeaders(new Map(Object.entries(sent)))
     },
     end(text = '') {
       response.end(JSON.stringify(response.statusCode < 300 ? { ok: true } : { ok: false, msg: text }))

@@ -10,7 +10,7 @@ interface PingBody {
   body: Buffer | null
   /** true if the client was still sending */
   isCut: boolean
-  /** reason of the stop, unless it was the hard cap */
+  /** set if the body was abandoned */
   error?: UnavailableError
 }
 
@@ -94,7 +94,7 @@ function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodie
   })
 }
 
-/** Shorter bodies are not counted, because the limit of connections bounds them. By default all are shorter. */
+/** Shorter buffers are not counted, as the limit of connections bounds them. The default PING_BODY_LIMIT is lower. */
 const UNCOUNTED_BYTES = 16_384
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 

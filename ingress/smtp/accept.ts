@@ -31,8 +31,8 @@ interface Mail {
 export type MailListener = (mail: Mail) => Promise<void>
 
 /**
- * Larger parts of a mail are stored in the database, not in the message. The batcher limits a message by its bodies
- * only and the broker at 16 MiB, so texts without a body must be short.
+ * Larger bodies and texts are stored in the database, not in the broker message. Texts must be short, because the
+ * batcher counts only bodies, and the broker refuses messages above 16 MiB.
  */
 const CARRIED_BODY_BYTES = 64 * 1024
 const CARRIED_TEXT_BYTES = 16 * 1024
@@ -41,15 +41,15 @@ const QUICK_BYTES = 16 * 1024
 const USER_AGENT_LENGTH = 200
 const NOTHING = Buffer.alloc(0)
 
-interface Placed {
+interface Contents {
   checkId: number
   body: Buffer | null
   text: AcceptedMail['text']
-  /** id of the row with the rest */
+  /** id of the row with the body or text that the message does not contain */
   storedBody: string | null
 }
 
-/** Turns mails into pings. A recipient without a check is only logged. */
+/** Converts mails into pings. A recipient without a check is only logged. */
 export function createMailListener(
   deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
   parts: {
@@ -78,20 +78,20 @@ export function createMailListener(
     if (ignored.length > 0) log.info({ remoteAddr: mail.remoteAddr, reasons: ignored }, 'mail.ignored')
     if (checks.length === 0) return
 
-    // Without a broker every retry of the sender would leave stored rows behind.
+    // Checked before storing, because otherwise each retry of the sender would store further rows.
     if (deps.broker.publisherEpoch === '') throw new UnavailableError('the broker cannot be reached')
     const body = mail.raw.subarray(0, deps.config.mailBodyLimit)
-    const kept = checks.filter((checkId) => storeLimit.take(checkId, nowMs).granted)
-    const bare = checks.filter((checkId) => !kept.includes(checkId))
+    const withBody = checks.filter((checkId) => storeLimit.take(checkId, nowMs).granted)
+    const withoutBody = checks.filter((checkId) => !withBody.includes(checkId))
     const text = await readText(mail.raw)
-    const placed = [
-      ...(await place(text, body, kept)),
-      // Above its rate limit a check gets pings without a stored body.
-      ...(await place(text, NOTHING, bare)),
+    const stored = [
+      ...(await storeLarge(text, body, withBody)),
+      // Above its rate limit for mails a check gets pings without a body.
+      ...(await storeLarge(text, NOTHING, withoutBody)),
     ]
     const receivedAt = deps.now()
     await Promise.all(
-      placed.map(({ checkId, ...contents }) => {
+      stored.map(({ checkId, ...contents }) => {
         const ping = pingOf(mail, { checkId, ...contents }, receivedAt, text.subject)
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => {
@@ -111,19 +111,19 @@ export function createMailListener(
   }
 
   /**
-   * Stores mails that are too large for their message.
+   * Stores a mail in the database if it is too large for the message.
    * @returns the contents of the message of each check
    */
-  async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
+  async function storeLarge(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Contents[]> {
     if (checks.length === 0) return []
     if (text.carried && body.length <= CARRIED_BODY_BYTES) {
       const carriedBody = body === NOTHING ? null : body
       return checks.map((checkId) => ({ checkId, body: carriedBody, text: text.carried, storedBody: null }))
     }
-    const placed = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
-    const ids = placed.map(({ storedBody }) => storedBody)
+    const contents = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
+    const ids = contents.map(({ storedBody }) => storedBody)
     await storeMail(deps.db, ids, { body, text: text.stored && Buffer.from(text.stored) })
-    return placed
+    return contents
   }
 
   return async (mail) => {
@@ -138,7 +138,7 @@ export function createMailListener(
   }
 }
 
-function pingOf(mail: Mail, { checkId, body, text, storedBody }: Placed, receivedAt: Micros, subject: string) {
+function pingOf(mail: Mail, { checkId, body, text, storedBody }: Contents, receivedAt: Micros, subject: string) {
   return {
     checkId,
     kind: 'success' as const,

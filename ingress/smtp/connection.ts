@@ -8,11 +8,11 @@ const LIFETIME_MS = 10 * 60_000
 const GRACE_MS = 10_000
 /** Closes the connection after this many refused recipients, because the sender is guessing addresses. */
 const MAX_REFUSALS = 100
-/** Replaces sender addresses that the library refuses. */
+/** Passed to the library instead of the sender's address, which it could refuse. */
 const SOME_ADDRESS = 'sender@invalid'
 const MAX_GREETING_LENGTH = 255
-/** Removed from texts that quote the sender. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+/** Control characters, which are replaced or removed in texts that quote the sender. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it must match control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 
 export class PingConnection extends SMTPConnection {
@@ -22,11 +22,11 @@ export class PingConnection extends SMTPConnection {
     server: SMTPServer,
     socket: Socket,
     options: SMTPConnectionOptions | null | undefined,
-    isDeciding: (session: SMTPServerSession) => boolean,
+    isProcessing: (session: SMTPServerSession) => boolean,
   ) {
     super(server, socket, options)
     const end = () => {
-      if (isDeciding(this.session)) timer = setTimeout(end, GRACE_MS).unref()
+      if (isProcessing(this.session)) timer = setTimeout(end, GRACE_MS).unref()
       else this.send(421, 'The connection was open for too long')
     }
     let timer = setTimeout(end, LIFETIME_MS).unref()
@@ -61,7 +61,7 @@ export class PingConnection extends SMTPConnection {
     return sender && { ...sender, address: given.address.replace(CONTROL, ' ') }
   }
 
-  /** A mailbox without a valid address is refused as unknown, not as a syntax error. */
+  /** Refuses a recipient with an invalid address as unknown, not as a syntax error. */
   override handler_RCPT(command: Buffer, callback: () => void): void {
     const isAddressed = isCommand(command, 'rcpt to') && readAddressCommand(command.toString()) !== null
     if (this.session.envelope.mailFrom && isAddressed && !this._parseAddressCommand('rcpt to', command)) {

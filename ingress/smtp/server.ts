@@ -73,7 +73,7 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
   const senderOf = ({ remoteAddress }: SMTPServerSession) =>
     isTrustedProxy(remoteAddress, trusted) ? null : addressBucket(remoteAddress)
   const recipients = new WeakMap<SMTPServerSession, Map<string, MailTarget>>()
-  const deciding = new Map<SMTPServerSession, Promise<void>>()
+  const processing = new Map<SMTPServerSession, Promise<void>>()
   const receive = createMailReceiver({
     maxBytes: MAX_MAIL_BYTES,
     bufferBytes: BUFFER_BYTES,
@@ -105,14 +105,14 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
             callback(reply(451, '4.3.0 Not accepted, try again later'))
           },
         )
-        deciding.set(
+        processing.set(
           session,
-          work.finally(() => deciding.delete(session)),
+          work.finally(() => processing.delete(session)),
         )
       },
     },
     {
-      isDeciding: (session) => deciding.has(session),
+      isProcessing: (session) => processing.has(session),
       connections: createConnectionCap(options.connectionsPerAddress, trusted),
     },
   )
@@ -149,7 +149,7 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
         if (!connection.session.envelope?.mailFrom) connection.send(421, 'Server shutting down')
       }
       await closed
-      await Promise.allSettled(deciding.values())
+      await Promise.allSettled(processing.values())
     },
   }
 }
@@ -182,25 +182,25 @@ function reply(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode })
 }
 
-interface Own {
-  isDeciding(session: SMTPServerSession): boolean
+interface ServerParts {
+  isProcessing(session: SMTPServerSession): boolean
   connections: ConnectionCap
 }
 
 class PingMailServer extends SMTPServer {
-  readonly #own: Own
+  readonly #parts: ServerParts
 
-  constructor(options: ConstructorParameters<typeof SMTPServer>[0], own: Own) {
+  constructor(options: ConstructorParameters<typeof SMTPServer>[0], parts: ServerParts) {
     super(options)
-    this.#own = own
+    this.#parts = parts
   }
 
   override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
-    if (!this.#own.connections.admit(socket)) {
+    if (!this.#parts.connections.admit(socket)) {
       socket.end('421 4.7.0 Too many connections from your address\r\n', () => socket.destroy())
       return
     }
-    const connection = new PingConnection(this, socket, options, this.#own.isDeciding)
+    const connection = new PingConnection(this, socket, options, this.#parts.isProcessing)
     this.connections.add(connection)
     connection.on('error', (error: Error) => this.emit('error', error))
     connection.init()

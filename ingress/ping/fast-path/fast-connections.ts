@@ -15,11 +15,11 @@ export type FastHandler = (request: PingRequest, reply: Reply) => void
 
 interface Options {
   handle: FastHandler
-  /** passes a connection to Node's server; data since the last response is unread */
+  /** passes a connection and its unprocessed data to Node's server */
   handOver: (socket: Socket) => void
   /** returns true if responses must close their connection */
   isEnding: () => boolean
-  /** path of PUBLIC_URL, which requests may have or not */
+  /** path of PUBLIC_URL; requests are accepted with and without it */
   basePath: string
   /** timeout of the first request */
   headersMs: number
@@ -32,8 +32,8 @@ export interface FastConnections {
 }
 
 /**
- * Serves connections as long as each request is a plain ping: Node's server spends most of its time on objects that a
- * ping does not need. The first other request passes the connection to Node's server before it has any effect.
+ * Serves connections while each request is a plain ping. Node's server would spend most of its time on objects that a
+ * ping does not need. At the first other request the connection is passed to Node's server, which then handles it.
  */
 export function startFastConnections(options: Options): FastConnections {
   const open = new Set<FastConnection>()
@@ -64,14 +64,14 @@ class FastConnection implements Reply {
   // Bound once, so that the listeners can be removed.
   readonly #onData = this.#take.bind(this)
   readonly #onEnd = this.#finish.bind(this)
-  readonly #onTimeout = this.#giveUp.bind(this)
-  readonly #onDrain = this.#goOn.bind(this)
+  readonly #onTimeout = this.#closeIfWaitingForRequest.bind(this)
+  readonly #onDrain = this.#resume.bind(this)
   #head: RequestHead | null = null
   #isHeadRequested = false
   #isWaiting = false
   #isFirst = true
   /** data that arrived while a request had no response */
-  #held: Buffer | null = null
+  #buffered: Buffer | null = null
   #status = 0
   #headers: readonly string[] = []
 
@@ -106,7 +106,10 @@ class FastConnection implements Reply {
     const isLast = this.#head?.isLast === true || this.#options.isEnding()
     const keep = isLast ? 'close' : `keep-alive\r\nKeep-Alive: timeout=${this.#options.keepAliveMs / 1000}`
     const head = headText(this.#status, this.#headers)
-    const isRead = socket.write(`${head}Connection: ${keep}\r\n\r\n${this.#isHeadRequested ? '' : text}`, 'latin1')
+    const canWriteMore = socket.write(
+      `${head}Connection: ${keep}\r\n\r\n${this.#isHeadRequested ? '' : text}`,
+      'latin1',
+    )
     if (isLast) {
       this.#close()
       return
@@ -116,10 +119,10 @@ class FastConnection implements Reply {
       socket.setTimeout(this.#options.keepAliveMs + GRACE_MS)
     }
     // Stop reading requests while the client does not read responses.
-    if (!isRead) {
+    if (!canWriteMore) {
       socket.pause()
       socket.once('drain', this.#onDrain)
-    } else if (this.#held) this.#goOn()
+    } else if (this.#buffered) this.#resume()
   }
 
   closeIfIdle(): void {
@@ -131,16 +134,16 @@ class FastConnection implements Reply {
     this.#socket.off('data', this.#onData).resume().destroySoon()
   }
 
-  #goOn(): void {
-    const held = this.#held
-    this.#held = null
+  #resume(): void {
+    const buffered = this.#buffered
+    this.#buffered = null
     this.#socket.resume()
-    if (held) this.#take(held)
+    if (buffered) this.#take(buffered)
   }
 
   #take(chunk: Buffer): void {
     if (this.#isWaiting) {
-      this.#held = this.#held ? Buffer.concat([this.#held, chunk]) : chunk
+      this.#buffered = this.#buffered ? Buffer.concat([this.#buffered, chunk]) : chunk
       this.#socket.pause()
       return
     }
@@ -174,7 +177,7 @@ class FastConnection implements Reply {
     this.#socket.end()
   }
 
-  #giveUp(): void {
+  #closeIfWaitingForRequest(): void {
     if (this.#isWaiting) return
     if (this.#isFirst) this.#socket.write(TIMED_OUT)
     this.#close()
