@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ENTRY_KINDS } from '#shared/monitoring/alerting/timeline.ts'
+import { warningsSchema } from './on-call-schemas.ts'
 import { pingAuthSchema, runRuleSchema, sourceRuleSchema } from './run-schemas.ts'
 
 const seconds = (min: number, max: number) => z.int().min(min).max(max).describe('Seconds.')
@@ -13,9 +14,23 @@ const recurring = z.object({
   tz: z.string().optional().describe('IANA name; UTC by default.'),
 })
 
+const people = z
+  .array(
+    z.union([
+      z.object({ schedule: z.uuid().describe('Notifies the person who is on call when the step is due.') }),
+      z.object({ person: z.email() }),
+    ]),
+  )
+  .max(10)
+
 const step = z.object({
   wait: seconds(0, WEEK).optional().describe('Seconds after the step before.'),
-  channels: z.string().nullish().describe("As in a check; absent: the check's own integrations."),
+  channels: z.string().nullish().describe('As in a check.'),
+  people: people.nullish().describe('Persons, each notified by their own notification rules.'),
+  own: z
+    .boolean()
+    .nullish()
+    .describe("Adds the check's own integrations; true by default if `channels` and `people` are both absent."),
   severity: severity.nullish().describe('The step is skipped for checks of lower severity.'),
   repeat: z.object({ every: seconds(60, WEEK), times: z.int().min(1).max(1000).nullish() }).nullish(),
   hours: z.array(recurring).max(7).nullish().describe('When the step may notify; always by default.'),
@@ -39,9 +54,22 @@ const fields = {
   group: z.object({ checks: z.int().min(2).max(10_000).nullish(), within: seconds(0, 600).nullish() }),
   flapping: z.object({ changes: z.int().min(3).max(50), within: seconds(300, 86_400) }).nullable(),
   ack_timeout: seconds(300, WEEK).nullable(),
+  fallback: z
+    .object({
+      wait: seconds(60, 86_400).describe('Seconds after the last notification.'),
+      people: people.nullish(),
+      channels: z.string().nullish(),
+    })
+    .nullable()
+    .describe('Notified once per incident, after the last notification or if a last step reaches no person.'),
+  notify_ack: z.boolean().describe('Sends acknowledgements to the notified integrations that people read.'),
 }
 
-export const policySchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'Policy' })
+export const policySchema = z
+  .object({ id: z.uuid(), ...fields, warnings: warningsSchema.describe('About the persons that it names.') })
+  .meta({ id: 'Policy' })
+
+export const policyDocumentSchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'PolicyDocument' })
 
 export const policyRequestSchema = z
   .object({
@@ -52,6 +80,8 @@ export const policyRequestSchema = z
     group: fields.group.nullish(),
     flapping: fields.flapping.optional(),
     ack_timeout: fields.ack_timeout.optional(),
+    fallback: fields.fallback.optional(),
+    notify_ack: fields.notify_ack.nullish(),
   })
   .meta({ id: 'PolicyRequest' })
 
@@ -111,6 +141,9 @@ export const incidentSchema = z
     failures: z.int(),
     flapping: z.boolean(),
     suppression: z.string().nullable().describe('Reason that delays all notifications; null if none.'),
+    exhausted: z
+      .boolean()
+      .describe('The policy has nothing left to send until the check is up again. Always false without a policy.'),
     policy: z.uuid().nullish(),
     assignee: z.string().nullish(),
     ack: z.object({ at: instant, by: z.string(), via: z.string(), until: instant.nullable() }).nullish(),
@@ -156,6 +189,17 @@ export const decisionSchema = z
     detail: z.record(z.string(), z.unknown()),
     until: instant.nullable(),
     text: z.string().describe('The reason as a sentence.'),
+    people: z
+      .array(
+        z.object({
+          person: z.string().nullable().describe('Address; null if no person is on call.'),
+          schedule: z.string().optional().describe('Name of the schedule that selected the person.'),
+          outcome: z.string(),
+          reason: z.string(),
+          text: z.string(),
+        }),
+      )
+      .describe('Persons of the step.'),
     channels: z.array(
       z.object({
         id: z.uuid(),

@@ -21,7 +21,7 @@ import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type PathParam, type Route } from '../route.ts'
 import { answers, uuidParam } from './schemas.ts'
 
-const badgeKey: PathParam = { pattern: '[^/]+', description: 'Names the project.', example: uuidParam.example }
+const badgeKey: PathParam = { pattern: '[^/]+', description: 'Badge key of the project.', example: uuidParam.example }
 const signature: PathParam = { pattern: '[^/]+', description: 'As in the list of badge URLs.', example: '9kz4qTJx-2' }
 const format: PathParam = { pattern: '[a-z]+', description: 'svg, json or shields.', example: 'svg' }
 
@@ -37,7 +37,7 @@ const common = {
   },
 } as const
 
-/** Serves badges (docs/spec/monitoring.md#badges). They show the state of the last seconds and do not wait for pings in flight. */
+/** Serves badges (docs/spec/monitoring.md#badges). They may be some seconds old and do not wait for pings in flight. */
 export const badgeImageRoutes: readonly Route[] = [
   defineRoute({
     ...common,
@@ -80,7 +80,7 @@ export const badgeImageRoutes: readonly Route[] = [
     summary: 'Get the badge of a check',
     params: {
       states: { pattern: '[0-9]+', description: '3 for three states, else two.', example: '2' },
-      badge_key: { ...uuidParam, description: 'Names the check.' },
+      badge_key: { ...uuidParam, description: 'Badge key of the check.' },
       format,
     },
     async handle({ params }, response, deps) {
@@ -142,7 +142,6 @@ function answer(
   response.setHeader('Expires', toDate(deps.now()).toUTCString())
   // Opened as a document, the image must not run or load anything.
   response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
-  response.setHeader('X-Content-Type-Options', 'nosniff')
   response.end(body)
 }
 

@@ -25,8 +25,9 @@ const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
 
 /**
- * Receives late delivery reports from providers (docs/spec/monitoring.md#other-endpoints). Neither route needs a key, because the
- * caller has our signature. Both always answer 200, so that the response does not reveal if a message exists.
+ * Receives late delivery reports from providers (docs/spec/monitoring.md#other-endpoints). Neither route needs a key,
+ * because the caller has our signature. Both always answer 200, so that the response does not reveal if a message
+ * exists.
  */
 export const callbackRoutes: readonly Route[] = [
   defineRoute({
@@ -51,8 +52,8 @@ export const callbackRoutes: readonly Route[] = [
       const query = new URLSearchParams(request.originalUrl.split('?', 2)[1])
       const signature = Buffer.from(query.get('signature') ?? '', 'hex')
       if (failure && isSigned(signature, deps.secrets.digests(signedOfCallback(uuid)))) {
-        const of = { notificationId: uuid, withinHours: CALLBACK_HOURS, kinds: GATEWAY_KINDS, isOnce: true }
-        await record(deps, { ...of, ...failure })
+        const notification = { notificationId: uuid, withinHours: CALLBACK_HOURS, kinds: GATEWAY_KINDS, isOnce: true }
+        await record(deps, { ...notification, ...failure })
       }
       response.status(200).end()
     },

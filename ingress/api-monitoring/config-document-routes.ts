@@ -6,8 +6,9 @@ import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { jsonObjectTexts, sendPieces, textPieces } from '../text-pieces.ts'
-import { policySchema, rulesSchema } from './alerting-schemas.ts'
+import { policyDocumentSchema, rulesSchema } from './alerting-schemas.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
+import { scheduleDocumentSchema } from './on-call-schemas.ts'
 import { windowSchema } from './windows.ts'
 
 const document = z
@@ -21,7 +22,11 @@ const document = z
         .looseObject({ uuid: z.uuid(), rules: rulesSchema.partial().optional() })
         .describe('The settings of a check as in requests, and its uuid; `rules` only where it has some.'),
     ),
-    policies: z.array(policySchema).optional().describe('Only where there are some.'),
+    schedules: z
+      .array(scheduleDocumentSchema)
+      .optional()
+      .describe('On-call schedules of the project with their overrides; only where there are some.'),
+    policies: z.array(policyDocumentSchema).optional().describe('Only where there are some.'),
     windows: z.array(windowSchema).optional().describe('Maintenance windows; only where there are some.'),
   })
   .meta({ id: 'ConfigDocument' })
@@ -37,9 +42,11 @@ const report = z
     applied: z.boolean(),
     channels: changes,
     checks: changes,
+    schedules: changes.optional().describe('Of a document that lists some.'),
     policies: changes.optional().describe('Of a document that lists some.'),
     windows: changes.optional().describe('Of a document that lists some.'),
     unknownIntegrations: z.array(z.uuid()),
+    unknownPeople: z.array(z.string()).optional().describe('Addresses that are not members; they are stored.'),
   })
   .meta({ id: 'ImportReport' })
 
@@ -77,7 +84,10 @@ export const documentRoutes: readonly Route[] = [
     description:
       'Accepts the exported document and lists of checks as returned by this API. It deletes nothing. Applying a document twice changes nothing more.',
     query: z.object({
-      plan: z.string().optional().describe('`1`: only report the changes.'),
+      plan: z
+        .string()
+        .optional()
+        .meta({ description: '`1`: only report the changes.', examples: ['1'] }),
       apply: z.string().optional().describe('`1`: apply the changes.'),
     }),
     body: { required: true, content: { 'application/json': document } },

@@ -16,8 +16,8 @@ export function flipRoutes(version: ApiVersion): Route[] {
     summary: 'List the changes of status of a check, newest first',
     query: z.object({
       seconds: z.string().optional().describe('Only the last N seconds; 0 means all.'),
-      start: z.string().optional().describe('UNIX timestamp: not older than it.'),
-      end: z.string().optional().describe('UNIX timestamp: older than it.'),
+      start: z.string().optional().describe('Only entries at or after this UNIX timestamp.'),
+      end: z.string().optional().describe('Only entries before this UNIX timestamp.'),
     }),
     errors: [403, 404],
     responses: {

@@ -8,7 +8,7 @@ import type { Imported } from '#shared/monitoring/move-in/imported.ts'
 import { planDigest } from '#shared/monitoring/move-in/report.ts'
 import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptime-kuma.ts'
 import { moveIn } from '#shared/monitoring/operations/move-in.ts'
-import { forgetPlan, keepPlan, requirePlan } from '#shared/monitoring/operations/move-in-plans.ts'
+import { discardPlan, requirePlan, savePlan } from '#shared/monitoring/operations/move-in-plans.ts'
 import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
 import { startWatching } from '#shared/monitoring/operations/start-watching.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
@@ -29,9 +29,9 @@ const report = {
   unchanged: z.int(),
   kept: z
     .array(z.object({ ...named, changes }))
-    .describe('Changed only here since the last import; these settings stay.'),
+    .describe('Changed only in Signalbox since the last import. These settings are not overwritten.'),
   conflicts: z.array(z.object({ ...named, reason: z.string(), changes: changes.optional() })),
-  gone: z.array(z.object(named)).describe('Not in the source any more; they stay.'),
+  gone: z.array(z.object(named)).describe('No longer in the source. These checks are not deleted.'),
   integrations: z.array(z.object({ ...named, kind: z.string() })).describe('Created without settings.'),
   configured: z
     .array(z.object({ ...named, kind: z.string() }))
@@ -58,7 +58,10 @@ const source = z
   .partial()
   .meta({ id: 'MoveInSource' })
 
-const overwrite = z.string().optional().describe('`1`: take the source where both sides changed a setting.')
+const overwrite = z
+  .string()
+  .optional()
+  .describe('`1`: if a setting changed on both sides, use the value of the source.')
 const isOverwriting = (request: Request) => queryOf(request).get('overwrite') === '1'
 
 const common = { tags: ['Configuration'], errors: [400, 404, 413] } as const
@@ -114,7 +117,7 @@ export const importFromRoutes: readonly Route[] = [
     operationId: 'applyImportFrom',
     summary: 'Apply a plan',
     description:
-      'Nothing is changed and `applied` is false if there are conflicts (unless `skip_conflicts=1`), or if the changes are no longer those of `digest`.',
+      'Nothing is changed and `applied` is false if there are conflicts (unless `skip_conflicts=1`), or if `digest` does not match the changes.',
     params: {
       plan: { pattern: UUID_PATTERN, description: 'Id of the plan.', example: '5f3a2b6e-0d5c-4a55-9a5e-6a0a3f1c9b27' },
     },
@@ -139,7 +142,7 @@ export const importFromRoutes: readonly Route[] = [
       }
       const input = { project, imported, options }
       const done = await deps.importSlots.run(`${project.id}`, () => moveIn(deps.db, actor, input, deps))
-      if (done.applied) await forgetPlan(deps.db, { project, id: params.plan })
+      if (done.applied) await discardPlan(deps.db, { project, id: params.plan })
       return done
     },
   }),
@@ -162,7 +165,7 @@ function planRoute(name: string, operationId: string, title: string, readSource:
         const imported = await readSource(body, deps)
         const options = { apply: false, overwrite: isOverwriting(request) }
         const planned = await moveIn(deps.db, actor, { project, imported, options }, deps)
-        return { plan: await keepPlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
+        return { plan: await savePlan(deps.db, { project, imported }, deps), digest: planDigest(planned), ...planned }
       })
     },
   })

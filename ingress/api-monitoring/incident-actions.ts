@@ -3,6 +3,7 @@ import { NotFoundError } from '#shared/errors.ts'
 import {
   invalid,
   isPresent,
+  readBoolean,
   readList,
   readNumber,
   readText,
@@ -86,7 +87,7 @@ export const incidentActionRoutes: readonly Route[] = [
       return { incidents: await acknowledgeIncidents(deps.db, actor, input, deps) }
     },
   }),
-  act(
+  actionRoute(
     'ack',
     'Acknowledge an incident',
     z.object({
@@ -100,76 +101,98 @@ export const incidentActionRoutes: readonly Route[] = [
         .describe('Snooze: seconds until the incident notifies again, if it is still open.'),
     }),
     {
-      async run({ own, body, actor, deps }) {
+      async run({ incident, body, actor, deps }) {
         const { by, note } = readAck(body, ['by', 'note', 'for'])
         const range = { min: MIN_SNOOZE, max: MAX_SNOOZE, unit: 'seconds' } as const
         const snooze = isPresent(body.for) ? { for: readNumber(body.for, 'for', range) } : {}
-        return await acknowledgeIncident(deps.db, actor, { ...own, by, note, ...snooze, via: 'api' }, deps)
+        return await acknowledgeIncident(deps.db, actor, { ...incident, by, note, ...snooze, via: 'api' }, deps)
       },
       conflict: '`incident is resolved`',
     },
   ),
-  act('unack', 'Remove an acknowledgement', z.object({}), {
-    async run({ own, body, actor, deps }) {
+  actionRoute('unack', 'Remove an acknowledgement', z.object({}), {
+    async run({ incident, body, actor, deps }) {
       refuseUnknown(body, '', ['api_key'])
-      return await unacknowledgeIncident(deps.db, actor, { ...own, via: 'api' })
+      return await unacknowledgeIncident(deps.db, actor, { ...incident, via: 'api' })
     },
     conflict: '`incident is resolved` or `incident is not acknowledged`',
   }),
-  act('take', 'Acknowledge an incident and assign it to a member', z.object({ person: personSchema }), {
-    async run({ own, body, actor, deps }) {
+  actionRoute('take', 'Acknowledge an incident and assign it to a member', z.object({ person: personSchema }), {
+    async run({ incident, body, actor, deps }) {
       const person = readText(body.person, 'person', { max: 320 })
       refuseUnknown(body, '', ['person', 'api_key'])
-      return await takeIncident(deps.db, actor, { ...own, person, via: 'api' }, deps)
+      return await takeIncident(deps.db, actor, { ...incident, person, via: 'api' }, deps)
     },
     conflict: '`incident is resolved`',
   }),
-  act('escalate', 'Send the next step of the policy at once', z.object({}), {
-    async run({ own, body, actor, deps }) {
+  actionRoute('escalate', 'Send the next step of the policy at once', z.object({}), {
+    async run({ incident, body, actor, deps }) {
       refuseUnknown(body, '', ['api_key'])
-      return await escalateIncident(deps.db, actor, { ...own, via: 'api' })
+      return await escalateIncident(deps.db, actor, { ...incident, via: 'api' })
     },
     conflict: '`incident is resolved` or `no further step`',
   }),
-  act('merge', 'Merge an incident into another one', z.object({ into: z.uuid().describe('Id of an open incident.') }), {
-    async run({ own, body, actor, deps }) {
-      const into = readText(body.into, 'into', { max: 36 })
-      if (!isUuid(into)) throw invalid('into', 'must be the id of an incident')
-      refuseUnknown(body, '', ['into', 'api_key'])
-      return await mergeIncident(deps.db, actor, { ...own, into, via: 'api' })
+  actionRoute(
+    'merge',
+    'Merge an incident into another one',
+    z.object({ into: z.uuid().describe('Id of an open incident.') }),
+    {
+      async run({ incident, body, actor, deps }) {
+        const into = readText(body.into, 'into', { max: 36 })
+        if (!isUuid(into)) throw invalid('into', 'must be the id of an incident')
+        refuseUnknown(body, '', ['into', 'api_key'])
+        return await mergeIncident(deps.db, actor, { ...incident, into, via: 'api' })
+      },
+      conflict: '`incident is resolved` or `is a member of another incident`',
     },
-    conflict: '`incident is resolved` or `is a member of another incident`',
-  }),
-  act('unmerge', 'Separate an incident from the one it is merged into', z.object({}), {
-    async run({ own, body, actor, deps }) {
+  ),
+  actionRoute('unmerge', 'Separate an incident from the one it is merged into', z.object({}), {
+    async run({ incident, body, actor, deps }) {
       refuseUnknown(body, '', ['api_key'])
-      return await unmergeIncident(deps.db, actor, { ...own, via: 'api' })
+      return await unmergeIncident(deps.db, actor, { ...incident, via: 'api' })
     },
     conflict: '`incident is resolved` or `incident is not merged`',
   }),
-  act('assign', 'Assign an incident to a member', z.object({ to: personSchema.nullable() }), {
-    async run({ own, body, actor, deps }) {
-      const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
-      refuseUnknown(body, '', ['to', 'api_key'])
-      return await assignIncident(deps.db, actor, { ...own, to, via: 'api' })
+  actionRoute(
+    'assign',
+    'Assign an incident to a member',
+    z.object({
+      to: personSchema.nullable(),
+      notify: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Notify the person by their notification rules. An acknowledgement ends, and the policy waits 900 seconds for the next one.',
+        ),
+      note: z.string().max(2000).optional(),
+    }),
+    {
+      async run({ incident, body, actor, deps }) {
+        const to = body.to === null ? null : readText(body.to, 'to', { max: 320 })
+        const notify = body.notify === undefined || readBoolean(body.notify, 'notify')
+        const note = isPresent(body.note) ? readText(body.note, 'note', { max: 2000 }) : ''
+        refuseUnknown(body, '', ['to', 'notify', 'note', 'api_key'])
+        return await assignIncident(deps.db, actor, { ...incident, to, notify, note, via: 'api' }, deps)
+      },
+      conflict: '`<address> cannot be reached`, or `is a member of another incident`, if the person would be notified',
     },
-  }),
-  act('note', 'Add a note', z.object({ text: z.string().min(1).max(2000) }), {
-    async run({ own, body, actor, deps }) {
+  ),
+  actionRoute('note', 'Add a note', z.object({ text: z.string().min(1).max(2000) }), {
+    async run({ incident, body, actor, deps }) {
       const text = readText(body.text, 'text', { min: 1, max: 2000 })
       refuseUnknown(body, '', ['text', 'api_key'])
-      return await noteIncident(deps.db, actor, { ...own, text, via: 'api' })
+      return await noteIncident(deps.db, actor, { ...incident, text, via: 'api' })
     },
   }),
-  act(
+  actionRoute(
     'report',
     'Write the report; also possible after the incident is resolved',
     z.object({ text: z.string().max(20_000) }),
     {
-      async run({ own, body, actor, deps }) {
+      async run({ incident, body, actor, deps }) {
         const text = readText(body.text, 'text', { max: 20_000 })
         refuseUnknown(body, '', ['text', 'api_key'])
-        return await reportIncident(deps.db, actor, { ...own, text, via: 'api' })
+        return await reportIncident(deps.db, actor, { ...incident, text, via: 'api' })
       },
     },
   ),
@@ -182,13 +205,13 @@ function readAck(body: JsonObject, members: readonly string[]): { by: string; no
   return { by, note }
 }
 
-type Acting = Pick<Context<string>, 'actor' | 'deps'> & { own: IncidentOfProject; body: JsonObject }
+type ActionInput = Pick<Context<string>, 'actor' | 'deps'> & { incident: IncidentOfProject; body: JsonObject }
 
-function act(
+function actionRoute(
   verb: string,
   summary: string,
   schema: z.ZodType,
-  { run, conflict }: { run(acting: Acting): Promise<ShownIncident>; conflict?: string },
+  { run, conflict }: { run(input: ActionInput): Promise<ShownIncident>; conflict?: string },
 ): Route {
   return write<`/api/v3/incidents/{incident}/${string}`>({
     ...common,
@@ -199,13 +222,16 @@ function act(
     body: { required: false, content: json(schema) },
     responses: {
       ...common.responses,
-      403: { description: 'The incident has 200 actions, or a merge would give it more than 500 members. No body.' },
+      403: {
+        description:
+          'The incident has 200 actions, the maximum, or a merge would give it more than 500 members. No body.',
+      },
       ...(conflict !== undefined && { 409: { description: conflict, content: { 'text/plain': null } } }),
     },
     async handle({ key, actor, params, body, deps }) {
-      const own = { project: key.project, id: params.incident }
-      if (!(await findIncident(deps.db, own.project.id, own.id))) throw new NotFoundError('')
-      return incidentView(await run({ own, body, actor, deps }), deps.now())
+      const incident = { project: key.project, id: params.incident }
+      if (!(await findIncident(deps.db, incident.project.id, incident.id))) throw new NotFoundError('')
+      return incidentView(await run({ incident, body, actor, deps }), deps.now())
     },
   })
 }

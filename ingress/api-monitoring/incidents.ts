@@ -28,8 +28,8 @@ import { uuidParam } from './schemas.ts'
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const range = {
-  start: z.string().optional().describe('UNIX timestamp: not older than it.'),
-  end: z.string().optional().describe('UNIX timestamp: older than it.'),
+  start: z.string().optional().describe('Only entries at or after this UNIX timestamp.'),
+  end: z.string().optional().describe('Only entries before this UNIX timestamp.'),
   limit: z.string().optional().describe('1-100; 50 by default.'),
   before: z.string().optional().describe('The `next` of the previous page.'),
 }
@@ -50,8 +50,8 @@ export const incidentRoutes: readonly Route[] = [
       policy: z.string().optional().describe('Uuid of the policy of the last evaluation.'),
       tag: z.string().optional(),
       person: z.string().optional().describe('Address of the assignee or of an acknowledger.'),
-      lead: z.string().optional().describe('Uuid of an incident: those merged into it.'),
-      q: z.string().optional().describe('Part of the name of the check, in any case.'),
+      lead: z.string().optional().describe('Uuid of an incident; selects the incidents that were merged into it.'),
+      q: z.string().optional().describe('Part of the name of the check, case-insensitive.'),
       ...range,
     }),
     responses: {

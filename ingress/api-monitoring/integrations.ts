@@ -42,7 +42,7 @@ const notification = z
     created: z.iso.datetime(),
     next_attempt: z.iso.datetime().nullable(),
     finished: z.iso.datetime().nullable(),
-    what: z.enum(['flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown']),
+    what: z.enum(['flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown', 'shift']),
     incident: z.uuid().nullable(),
     size: z.int().describe('Number of checks in the message.'),
   })

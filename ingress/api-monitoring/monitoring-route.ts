@@ -37,7 +37,7 @@ export interface Context<P extends string> {
   deps: IngressDeps
   /** for parts that the route does not parse */
   request: Request
-  /** sets X-Signalbox-Lag: the most recent pings may be missing; 0 ms if none can be */
+  /** sets X-Signalbox-Lag if the most recent pings may be missing; 0 if none is missing */
   setLag(lagMs: number): void
 }
 
@@ -136,9 +136,9 @@ const MAX_VALUES = 20_000
 const KEY_BYTES = 65_536
 
 /**
- * Verifies the key and applies its rate limit, then reads the body. The header wins, even if it is empty. Without it the
- * key is a member of the body: of a body longer than 64 kB only the beginning is read to find it.
- * @throws ValidationError for a body that cannot be parsed, before a missing key if the body is short
+ * Verifies the key and applies its rate limit, then reads the whole body. A header with a key has precedence, even if
+ * it is empty. Without the header the key is searched in the first 64 kB of the body.
+ * @throws ValidationError for a body that cannot be parsed; for a short body this error precedes that of a missing key
  * @throws UnauthorizedError, RateLimitedError, PayloadTooLargeError
  */
 async function admitWithBody(
@@ -177,7 +177,7 @@ async function parse(request: Request, raw: Buffer, limits: ParseLimits): Promis
   return parsed.body
 }
 
-/** Sets X-Signalbox-Lag if the most recent pings may be missing. @param lagMs 0 if none can be */
+/** Sets X-Signalbox-Lag if the most recent pings may be missing. @param lagMs 0 if none is missing */
 export function setLag(response: Response, lagMs: number): void {
   if (lagMs > 0) response.setHeader('X-Signalbox-Lag', lagMs)
 }

@@ -16,12 +16,12 @@ const hours = z.object({
 
 const layer = z.object({
   name: z.string().max(100).nullish(),
-  people: z.array(address).max(50).describe('In the order of their turns; repeats are allowed.'),
+  people: z.array(address).max(50).describe('In the order of the rotation; repeats are allowed.'),
   start: wallTime,
   end: wallTime.nullish(),
   rotation: z.object({
     unit: z.enum(UNITS),
-    every: z.int().min(1).max(365).nullish().describe('Units per turn; 1 by default.'),
+    every: z.int().min(1).max(365).nullish().describe('Units per shift; 1 by default.'),
     on: z.array(day).min(1).max(8).nullish().describe('Only with the unit `day`: the days that count.'),
   }),
   hours: z.array(hours).max(21).nullish().describe('When the layer applies; always by default.'),
@@ -45,12 +45,15 @@ const fields = {
 }
 
 const warning = z.object({
-  code: z.enum(['COVERAGE_GAP', 'NOT_MEMBER', 'EMPTY_LAYER', 'HIDDEN_LAYER']),
+  code: z.enum(['COVERAGE_GAP', 'UNREACHABLE', 'NOT_MEMBER', 'EMPTY_LAYER', 'HIDDEN_LAYER', 'SLOW_RULES', 'UNUSED']),
   from: instant.optional(),
   until: instant.optional(),
   person: z.string().optional(),
   layer: z.int().optional().describe('Counts from 1.'),
+  step: z.int().optional().describe('The step of `policy` that names the schedule; counts from 1.'),
+  policy: z.string().optional().describe('Name of a policy of the organisation.'),
 })
+export const warningsSchema = z.array(warning).max(50)
 
 export const scheduleSchema = z
   .object({
@@ -58,9 +61,24 @@ export const scheduleSchema = z
     project: z.uuid().describe('Only this project changes the schedule.'),
     ...fields,
     version: z.int(),
-    warnings: z.array(warning).max(50),
+    warnings: warningsSchema,
   })
   .meta({ id: 'OnCallSchedule' })
+
+export const scheduleDocumentSchema = z.object({
+  id: z.uuid(),
+  ...fields,
+  overrides: z.array(
+    z.object({
+      id: z.uuid(),
+      person: address.nullable(),
+      replaces: address.nullable(),
+      start: instant,
+      end: instant,
+      note: z.string(),
+    }),
+  ),
+})
 
 export const scheduleRequestSchema = z
   .object({

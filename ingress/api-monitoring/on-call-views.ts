@@ -1,7 +1,7 @@
 import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
 import type { StoredOverride } from '#shared/monitoring/on-call/override-store.ts'
 import { scheduleView } from '#shared/monitoring/on-call/read-schedule.ts'
-import { type Warning, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
+import { type ScheduleUse, warningsOf, warningView } from '#shared/monitoring/on-call/warnings.ts'
 import type { LoadedFacts } from '#shared/monitoring/operations/record-shifts.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 
@@ -19,13 +19,9 @@ export function shiftView({ person, source, ...span }: Shift, people: People) {
   return { person: personView(person, people), ...spanView(span), source }
 }
 
-export function warningView(warning: Warning) {
-  return warning.code === 'COVERAGE_GAP' ? { code: warning.code, ...spanView(warning) } : warning
-}
-
-export function storedScheduleView(facts: LoadedFacts, now: Micros) {
+export function storedScheduleView(facts: LoadedFacts, now: Micros, use: ScheduleUse) {
   const { uuid, projectUuid, version } = facts.schedule
-  const warnings = warningsOf(facts, now).map(warningView)
+  const warnings = warningsOf(facts, now, use).map(warningView)
   return { id: uuid, project: projectUuid, ...scheduleView(facts.schedule), version, warnings }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { invalid } from '#shared/monitoring/alerting/fields.ts'
+import { CONTACT_KINDS } from '#shared/monitoring/contacts/contact-kinds.ts'
 import { listSchedules, type StoredSchedule } from '#shared/monitoring/on-call/schedule-store.ts'
 import {
   type CurrentShift,
@@ -9,6 +10,7 @@ import {
   loadShifts,
   type ReportRow,
 } from '#shared/monitoring/operations/on-call-reads.ts'
+import { loadReach } from '#shared/monitoring/operations/reachable.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { listMembers } from '#shared/tenancy/accounts/store.ts'
 import { type Micros, microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
@@ -50,12 +52,22 @@ const reportSchema = z
     weekend: seconds,
     holiday: seconds,
     shifts: z.int().min(0),
+    notifications: z.int().min(0).describe('Delivered notifications of incidents of the project.'),
+    night_notifications: z.int().min(0).describe('Of these, 22:00-06:00 in the zone of the schedule.'),
     acknowledged: z.int().min(0).describe('Incidents of the project that the person acknowledged on a page.'),
     median_ack_seconds: z.int().nullable(),
   })
   .meta({ id: 'OnCallReport' })
 
-const memberSchema = z.object({ name: z.string(), address: z.string(), role: z.string() }).meta({ id: 'OnCallMember' })
+const memberSchema = z
+  .object({
+    name: z.string(),
+    address: z.string(),
+    role: z.string(),
+    reachable: z.boolean().describe('A usable contact method notifies the person of critical incidents.'),
+    kinds: z.array(z.enum(CONTACT_KINDS)).describe('Kinds of the usable contact methods; addresses are never shown.'),
+  })
+  .meta({ id: 'OnCallMember' })
 
 const timeQuery = (name: string) => z.string().optional().describe(`UNIX timestamp; ${name}.`)
 const common = { tags: ['On call'], errors: [400, 404] }
@@ -89,7 +101,14 @@ export const onCallRoutes: readonly Route[] = [
     responses: { 200: { description: 'The persons.', content: json(z.object({ people: z.array(memberSchema) })) } },
     async handle({ key, deps }) {
       const members = await listMembers(deps.db, key.project.organisationId)
-      return { people: members.map(({ name, email, role }) => ({ name, address: email, role })) }
+      const userIds = members.map(({ userId }) => userId)
+      const reach = await loadReach(deps.db, userIds, deps)
+      return {
+        people: members.map(({ userId, name, email, role }) => {
+          const { isReachable = false, kinds = [] } = reach.get(userId) ?? {}
+          return { name, address: email, role, reachable: isReachable, kinds }
+        }),
+      }
     },
   }),
   read({
@@ -143,7 +162,7 @@ export const onCallRoutes: readonly Route[] = [
       if (query.get('format') !== 'csv') return { people }
       return async (response) => {
         response.setHeader('Content-Type', 'text/csv; charset=utf-8')
-        response.end(csvOf(people))
+        response.end(reportCsv(people))
       }
     },
   }),
@@ -195,7 +214,7 @@ function onCallView({ facts, current, next, isEndless }: CurrentShift, isReadOnl
 }
 
 /** A text that begins like a formula is data for a spreadsheet, too. */
-function csvOf(rows: readonly ReportRow[]): string {
+export function reportCsv(rows: readonly ReportRow[]): string {
   const quoted = (value: string | number | null) => {
     const text = String(value ?? '')
     return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
@@ -209,4 +228,14 @@ function csvOf(rows: readonly ReportRow[]): string {
   return [head, ...lines].map((line) => `${line.map(quoted).join(',')}\r\n`).join('')
 }
 
-const CSV_COLUMNS = ['seconds', 'night', 'weekend', 'holiday', 'shifts', 'acknowledged', 'median_ack_seconds'] as const
+const CSV_COLUMNS = [
+  'seconds',
+  'night',
+  'weekend',
+  'holiday',
+  'shifts',
+  'notifications',
+  'night_notifications',
+  'acknowledged',
+  'median_ack_seconds',
+] as const

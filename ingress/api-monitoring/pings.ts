@@ -78,7 +78,6 @@ export function pingRoutes(version: ApiVersion): Route[] {
         if (!table || length === 0) throw new NotFoundError('')
         return async (response) => {
           // The client that pinged chose the bytes: browsers must not render them as a page.
-          response.setHeader('X-Content-Type-Options', 'nosniff')
           response.setHeader('Content-Type', 'text/plain')
           await sendStream(response, readBody(deps.db, { table, checkId: id, n, length }), length)
         }

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { policyView } from '#shared/monitoring/alerting/policy.ts'
-import { findPolicy, findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { findPolicy, findRules, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { createPolicy, deletePolicy, updatePolicy } from '#shared/monitoring/operations/policies.ts'
+import { loadPolicyViews } from '#shared/monitoring/operations/reachable.ts'
 import { changeRules } from '#shared/monitoring/operations/rules.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
+import type { IngressDeps } from '../deps.ts'
 import type { Route } from '../route.ts'
 import { policyRequestSchema, policySchema, rulesSchema } from './alerting-schemas.ts'
 import { shownRules } from './check-reads.ts'
@@ -47,7 +49,8 @@ export const policyRoutes: readonly Route[] = [
     },
     async handle({ key, request, deps }) {
       const { page, next } = pageOf(await policiesOf(deps.db, [key.project.id]), request)
-      return { policies: page.map(policyView), next }
+      const view = await loadPolicyViews(deps.db, page, key.project.organisationId, deps)
+      return { policies: page.map(view), next }
     },
   }),
   write({
@@ -63,7 +66,8 @@ export const policyRoutes: readonly Route[] = [
       403: { description: 'The project has 50 policies. No body.' },
     },
     async handle({ key, actor, body, deps }) {
-      return withStatus(201, policyView(await createPolicy(deps.db, actor, { project: key.project, body })))
+      const policy = await createPolicy(deps.db, actor, { project: key.project, body })
+      return withStatus(201, await shown(policy, key, deps))
     },
   }),
   read({
@@ -76,7 +80,7 @@ export const policyRoutes: readonly Route[] = [
     async handle({ key, params, deps }) {
       const policy = await findPolicy(deps.db, key.project.id, params.policy)
       if (!policy) throw new NotFoundError('')
-      return policyView(policy)
+      return await shown(policy, key, deps)
     },
   }),
   write({
@@ -89,7 +93,8 @@ export const policyRoutes: readonly Route[] = [
     params: { policy: policyParam },
     body,
     async handle({ key, actor, params, body, deps }) {
-      return policyView(await updatePolicy(deps.db, actor, { project: key.project, uuid: params.policy, body }))
+      const policy = await updatePolicy(deps.db, actor, { project: key.project, uuid: params.policy, body })
+      return await shown(policy, key, deps)
     },
   }),
   write({
@@ -102,7 +107,8 @@ export const policyRoutes: readonly Route[] = [
       'The next policy that matches applies to its checks. Without one, their integrations are notified directly.',
     params: { policy: policyParam },
     async handle({ key, actor, params, deps }) {
-      return policyView(await deletePolicy(deps.db, actor, { project: key.project, uuid: params.policy }))
+      const policy = await deletePolicy(deps.db, actor, { project: key.project, uuid: params.policy })
+      return await shown(policy, key, deps)
     },
   }),
   read({
@@ -141,3 +147,8 @@ export const policyRoutes: readonly Route[] = [
     },
   }),
 ]
+
+async function shown(policy: StoredPolicy, { project }: ProjectKey, deps: IngressDeps) {
+  const view = await loadPolicyViews(deps.db, [policy], project.organisationId, deps)
+  return view(policy)
+}

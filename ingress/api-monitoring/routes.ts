@@ -30,6 +30,9 @@ import { uptimeRoutes } from './uptime.ts'
 import { uptimeProofRoutes } from './uptime-proof.ts'
 import { windowRoutes } from './windows.ts'
 
+/** Versions 1 and 2 of the API are deprecated since release 1.0. */
+const SINCE_RELEASE_1_0 = '2026-11-28'
+
 /** Every operation that may be called from pages of any origin, versions 3 to 1. */
 export const monitoringRoutes: readonly Route[] = [
   ...version(3),
@@ -84,7 +87,7 @@ function named(version: ApiVersion, routes: readonly Route[]): Route[] {
     operationId: route.operationId + suffix,
     ...(route.documentedBy !== undefined && { documentedBy: route.documentedBy + suffix }),
     tags: [`Version ${version}`],
-    deprecated: true,
+    deprecated: SINCE_RELEASE_1_0,
   }))
 }
 

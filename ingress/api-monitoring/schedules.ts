@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { listSchedules, type StoredSchedule } from '#shared/monitoring/on-call/schedule-store.ts'
+import { warningView } from '#shared/monitoring/on-call/warnings.ts'
 import { previewSchedule } from '#shared/monitoring/operations/preview-schedule.ts'
-import { loadOnCallFacts } from '#shared/monitoring/operations/record-shifts.ts'
+import { loadScheduleUse } from '#shared/monitoring/operations/reachable.ts'
+import { type LoadedFacts, loadOnCallFacts } from '#shared/monitoring/operations/record-shifts.ts'
 import { createSchedule, deleteSchedule, updateSchedule } from '#shared/monitoring/operations/schedules.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { mapYielding } from '#shared/platform/process/time-slices.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Route } from '../route.ts'
@@ -18,7 +21,7 @@ import {
   scheduleRequestSchema,
   scheduleSchema,
 } from './on-call-schemas.ts'
-import { personView, shiftView, spanView, storedScheduleView, warningView } from './on-call-views.ts'
+import { personView, shiftView, spanView, storedScheduleView } from './on-call-views.ts'
 
 const common = {
   tags: ['On call'],
@@ -48,7 +51,9 @@ export const scheduleRoutes: readonly Route[] = [
       const { page, next } = pageOf(await listSchedules(deps.db, key.project), request)
       const now = deps.now()
       const facts = await loadOnCallFacts(deps.db, page, now)
-      return { schedules: await mapYielding(facts, (each) => storedScheduleView(each, now)), next }
+      const useOf = await loadScheduleUse(deps.db, facts, visibleTo(key.project), deps)
+      const view = (each: LoadedFacts) => storedScheduleView(each, now, useOf(each.schedule.uuid))
+      return { schedules: await mapYielding(facts, view), next }
     },
   }),
   write({
@@ -66,7 +71,7 @@ export const scheduleRoutes: readonly Route[] = [
     },
     async handle({ key, actor, body, deps }) {
       const input = { project: key.project, body, now: deps.now() }
-      return withStatus(201, await shown(deps, await createSchedule(deps.db, actor, input)))
+      return withStatus(201, await shown(deps, key.project, await createSchedule(deps.db, actor, input)))
     },
   }),
   write({
@@ -89,7 +94,11 @@ export const scheduleRoutes: readonly Route[] = [
     },
     responses: { 200: { description: 'The preview.', content: json(previewSchema) } },
     async handle({ key, body, deps }) {
-      const { people, ...preview } = await previewSchedule(deps.db, { project: key.project, body, now: deps.now() })
+      const { people, ...preview } = await previewSchedule(
+        deps.db,
+        { project: key.project, body, now: deps.now() },
+        deps,
+      )
       return {
         shifts: preview.shifts.map((shift) => shiftView(shift, people)),
         warnings: preview.warnings.map(warningView),
@@ -109,7 +118,7 @@ export const scheduleRoutes: readonly Route[] = [
     summary: 'Get an on-call schedule',
     params: { schedule: scheduleParam },
     async handle({ key, params, deps }) {
-      return await shown(deps, await requireReadableSchedule(deps, key, params.schedule))
+      return await shown(deps, key.project, await requireReadableSchedule(deps, key, params.schedule))
     },
   }),
   write({
@@ -124,7 +133,7 @@ export const scheduleRoutes: readonly Route[] = [
     responses: { ...common.responses, ...conflict },
     async handle({ key, actor, params, body, deps }) {
       const input = { project: key.project, uuid: params.schedule, body, now: deps.now() }
-      return await shown(deps, await updateSchedule(deps.db, actor, input))
+      return await shown(deps, key.project, await updateSchedule(deps.db, actor, input))
     },
   }),
   write({
@@ -134,17 +143,29 @@ export const scheduleRoutes: readonly Route[] = [
     operationId: 'deleteSchedule',
     summary: 'Delete an on-call schedule with its overrides and recorded shifts',
     params: { schedule: scheduleParam },
+    responses: {
+      ...common.responses,
+      409: {
+        description: '`is used by policy "<name>"`; `is used by 1 policy of another project` if the key cannot read it',
+        content: { 'text/plain': null },
+      },
+    },
     async handle({ key, actor, params, deps }) {
       const { db } = deps
-      const deleted = await deleteSchedule(db, actor, { project: key.project, uuid: params.schedule })
-      return await shown(deps, deleted)
+      const { project } = key
+      const input = { project, uuid: params.schedule, now: deps.now(), visible: [project] }
+      const deleted = await deleteSchedule(db, actor, input, deps)
+      return await shown(deps, key.project, deleted)
     },
   }),
 ]
 
-async function shown(deps: IngressDeps, schedule: StoredSchedule) {
+const visibleTo = (project: ProjectKey['project']) => ({ organisationId: project.organisationId, visible: [project] })
+
+async function shown(deps: IngressDeps, project: ProjectKey['project'], schedule: StoredSchedule) {
   const now = deps.now()
   const [facts] = await loadOnCallFacts(deps.db, [schedule], now)
   if (!facts) throw new NotFoundError('')
-  return storedScheduleView(facts, now)
+  const useOf = await loadScheduleUse(deps.db, [facts], visibleTo(project), deps)
+  return storedScheduleView(facts, now, useOf(schedule.uuid))
 }

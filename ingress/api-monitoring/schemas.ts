@@ -63,8 +63,8 @@ const settings = {
   ...schemasOf(IDENTITY_FIELDS),
   grace,
   ...schemasOf(ACCEPTANCE_FIELDS),
-  subject: keywords.describe('Deprecated: the success keywords of mail subjects.'),
-  subject_fail: keywords.describe('Deprecated: the failure keywords of mail subjects.'),
+  subject: keywords.meta({ description: 'Use `success_kw`.', deprecated: true }),
+  subject_fail: keywords.meta({ description: 'Use `failure_kw`.', deprecated: true }),
   ...schemasOf(KEYWORD_FIELDS),
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { decisionText, personText } from '#shared/monitoring/alerting/decision-text.ts'
+import { CONTACT_KINDS } from '#shared/monitoring/contacts/contact-kinds.ts'
 import { checkLabel } from '#shared/monitoring/notifications/message.ts'
 import { simulateCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedText } from '#shared/monitoring/simulation/simulated.ts'
@@ -24,6 +25,13 @@ const requestSchema = z
       .nullish()
       .describe('A policy of the project or a draft; null: none; absent: the current one.'),
     windows: z.array(z.object({}).loose()).max(100).optional().describe('Drafts, instead of the current windows.'),
+    schedules: z
+      .array(z.object({ id: z.uuid() }).loose())
+      .max(50)
+      .optional()
+      .describe(
+        'Drafts: the id of an on-call schedule of the project and the members to change. Without a draft, times in the past use the recorded shifts.',
+      ),
     events: z
       .array(
         z.object({
@@ -51,7 +59,18 @@ const requestSchema = z
 const answerSchema = z
   .object({
     flips: z.array(z.object({ timestamp: instant, up: z.union([z.literal(0), z.literal(1)]) })),
-    messages: z.array(z.object({ at: instant, channel: z.uuid(), what: z.string(), text: z.string() })),
+    messages: z.array(
+      z.object({
+        at: instant,
+        channel: z.uuid().nullable().describe('Null for a message to a person.'),
+        person: z.string().nullable().describe('Address; null for a message to an integration.'),
+        kind: z.enum(CONTACT_KINDS).nullable().describe('Kind of the contact method of the person.'),
+        schedule: z.string().nullable().describe('Name of the schedule that selected the person.'),
+        after: z.int().nullable().describe('Seconds of the notification rule of the person.'),
+        what: z.string().describe('`last_resort`: a mail to an owner or manager, because no person was reached.'),
+        text: z.string(),
+      }),
+    ),
     decisions: z.array(
       z.object({
         at: instant,
@@ -59,10 +78,19 @@ const answerSchema = z
         reason: z.string(),
         until: instant.nullable(),
         text: z.string(),
+        people: z.array(
+          z.object({
+            person: z.string().nullable(),
+            schedule: z.string().optional(),
+            outcome: z.string(),
+            reason: z.string(),
+            text: z.string(),
+          }),
+        ),
         channels: z.array(z.object({ id: z.uuid(), outcome: z.string(), reason: z.string() })),
       }),
     ),
-    assumed: z.array(z.string()).describe('The assumptions, as sentences; empty without messages.'),
+    assumed: z.array(z.string()).describe('The assumptions, as sentences.'),
     truncated: z.boolean(),
   })
   .meta({ id: 'Simulation' })
@@ -75,7 +103,7 @@ export const simulationRoutes: readonly Route[] = [
     operationId: 'simulate',
     summary: 'Simulate the notifications of a check',
     description:
-      'Replays the log of the check, or events of the request, in virtual time. It uses the current policy, rules and windows, or drafts. Parents, other checks of the policy and outages of the service are as recorded. It stores and sends nothing; messages count as delivered at once. Limit: six per minute.',
+      'Replays the log of the check, or events of the request, in virtual time. It uses the current policy, rules, windows and on-call schedules, or drafts. Parents, other checks of the policy and outages of the service are as recorded. It stores and sends nothing; messages count as delivered at once. Limit: six per minute.',
     params: {},
     body: { required: true, content: { 'application/json': requestSchema } },
     errors: [400, 404, 413],
@@ -94,15 +122,20 @@ export const simulationRoutes: readonly Route[] = [
         messages: messages.map((message) => ({
           at: toIsoSeconds(message.at),
           channel: message.integration,
+          person: message.recipient?.person ?? null,
+          kind: message.recipient?.kind ?? null,
+          schedule: message.recipient?.schedule ?? null,
+          after: message.recipient?.after ?? null,
           what: message.what,
           text: simulatedText(message, label),
         })),
-        decisions: decisions.map(({ at, outcome, reason, detail, until, channels: integrations }) => ({
+        decisions: decisions.map(({ at, outcome, reason, detail, until, people = [], channels: integrations }) => ({
           at: toIsoSeconds(at),
           outcome,
           reason,
           until: until === null ? null : toIsoSeconds(until),
           text: decisionText({ outcome, reason, detail }),
+          people: people.map((one) => ({ ...one, text: personText(one) })),
           channels: integrations,
         })),
         assumed,

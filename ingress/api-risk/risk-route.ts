@@ -61,8 +61,8 @@ type Read<P extends string, Admitted, Query> = Described<P, Admitted> & {
 } & ({ returns: z.ZodType; responses?: never } | { returns?: never; responses: Route['responses'] })
 
 /**
- * Declares an operation under `/v1` without effect; nothing is metered. It checks the access, then the query. The result
- * of `handle` is the JSON of a 200, unless it is an `Answer`.
+ * Declares an operation under `/v1` without effect; nothing is metered. It checks the access, then the query. The
+ * result of `handle` is the JSON of a 200, unless it is an `Answer`.
  */
 export function read<const P extends string, Admitted extends object, Query = Record<string, never>>(
   spec: Read<P, Admitted, Query>,
@@ -195,15 +195,15 @@ async function performed<P extends string, Body, By extends Owner>(
   once: IdempotentRequest | null,
 ): Promise<StoredAnswer> {
   if ('perform' in spec) {
-    if (once === null) throw new Error(`${spec.path} is a POST, and has a key`)
+    if (once === null) throw new Error(`${spec.path} requires an idempotency key`)
     const { waitMs, applied } = readPreference(context.request.headers.prefer)
     if (applied !== null) context.setHeader('Preference-Applied', applied)
     return await spec.perform({ ...context, once, waitMs })
   }
-  return once === null ? await change(spec, context) : await act(spec, context, once)
+  return once === null ? await change(spec, context) : await changeOnce(spec, context, once)
 }
 
-async function act<P extends string, Body, By extends Owner>(
+async function changeOnce<P extends string, Body, By extends Owner>(
   spec: Effect<P, Body, By>,
   context: WriteContext<P, Body, By>,
   once: IdempotentRequest,

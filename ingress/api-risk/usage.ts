@@ -26,7 +26,7 @@ export const usageRoute = read({
   operationId: 'getUsage',
   summary: 'List metered units per family, day and environment',
   description:
-    'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC; `from` and `to` are days, both included, or instants within them.',
+    'One unit per successful call that produced evidence; repeated requests, errors and polling are free. `from` and `to` are UTC days, both included; an instant selects its day.',
   tags: ['Usage'],
   access: withScope('usage:read'),
   params: {},

@@ -14,7 +14,7 @@ import { type Caller, callerOfToken } from '../middleware/access-token.ts'
 import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
-/** Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
+/** Tools read and write only this organisation and environment; monitoring tools only its `projects`. */
 export interface AgentCaller extends Caller {
   /** id of the agent key's row; null for a client with an access token */
   agentKeyId: number | null
@@ -98,7 +98,7 @@ async function callerOfKey(
   }
 }
 
-/** A client's token grants all its scopes, without projects and budgets. */
+/** An access token grants the scopes that it contains, but no project, and has no budgets. */
 async function callerOfAccessToken(jwt: string, request: Request, deps: IngressDeps): Promise<AgentCaller> {
   const caller = await callerOfToken(jwt, request, deps, toolsResource(deps.config.publicUrl))
   return { ...caller, agentKeyId: null, keyId: caller.clientId, name: '', projects: [], dailyLimit: null, budgets: {} }

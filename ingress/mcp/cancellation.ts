@@ -11,8 +11,8 @@ const CancelledSchema = z.object({
 
 /**
  * Registers a tool call, or aborts the call that a cancellation names: in the revision 2025-11-25 a client cancels by a
- * separate message. If two calls of one caller have the same id, none is aborted. Such a call ends within ten seconds,
- * as does one whose cancellation reaches another listener.
+ * separate message. A call is not aborted if another call of its caller has the same id, or if the cancellation reaches
+ * another listener. It then ends within ten seconds.
  * @param from the key and the address of the message's sender
  * @returns a signal that is aborted on cancellation; disposing it unregisters the call
  */

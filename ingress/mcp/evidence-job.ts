@@ -10,7 +10,7 @@ import { toSeconds } from '#shared/time.ts'
 import { idempotentRequest } from './idempotent.ts'
 import { markCallers, type ToolCall } from './tool.ts'
 
-interface Question<Answer> {
+interface EvidenceRequest<Answer> {
   route: string
   family: SpentFamily
   /** absent if each call is a new request */
@@ -26,7 +26,7 @@ interface Question<Answer> {
  */
 export async function runEvidenceJob<Answer>(
   call: ToolCall,
-  { route, family, idempotencyKey = randomUUID(), args, answer: schema }: Question<Answer>,
+  { route, family, idempotencyKey = randomUUID(), args, answer: schema }: EvidenceRequest<Answer>,
   work: (context: JobContext, admit: Admit) => Promise<StoredAnswer>,
 ): Promise<Answer> {
   const once = idempotentRequest(call.caller, route, idempotencyKey, args)

@@ -3,7 +3,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { z } from 'zod'
 import { RateLimitedError } from '#shared/errors.ts'
 import { parseWith } from '#shared/parse-with.ts'
-import { takeCall } from '#shared/tenancy/agents/call-store.ts'
+import { countAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { type Problem, toProblem } from '../errors.ts'
@@ -95,7 +95,7 @@ export async function readResource(uri: string, call: ToolCall, read: () => Prom
 
 /** Counts a call of an agent key. @throws RateLimitedError if its daily limit is reached */
 async function countCall({ caller: { agentKeyId, dailyLimit }, deps }: ToolCall): Promise<void> {
-  if (agentKeyId === null || (await takeCall(deps.db, agentKeyId, dailyLimit))) return
+  if (agentKeyId === null || (await countAgentCall(deps.db, agentKeyId, dailyLimit))) return
   throw new RateLimitedError('the daily limit of calls of this key is reached', secondsOfDayLeft(toSeconds(deps.now())))
 }
 

@@ -18,7 +18,7 @@ export const INSTRUCTIONS =
 const UNCHANGING = { tools: { listChanged: false }, resources: { listChanged: false } }
 
 /** The `structuredContent` of a refused call (docs/spec/evidence-families.md#agent-tools). */
-const RefusedSchema = z.object({
+export const RefusedSchema = z.object({
   code: z.string(),
   message: z.string(),
   errors: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })),

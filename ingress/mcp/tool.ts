@@ -73,9 +73,9 @@ export function listedMembers<Shape extends z.ZodRawShape>(shape: Shape): { [Nam
 
 /** Replaces references to named schemas, because many clients do not resolve them. */
 function inlined<Node>(node: Node, defs: Readonly<Record<string, unknown>>): Node {
-  if (Array.isArray(node)) return node.map((each) => inlined(each, defs)) as Node & unknown[] // maps like to like
+  if (Array.isArray(node)) return node.map((each) => inlined(each, defs)) as Node & unknown[]
   if (typeof node !== 'object' || node === null) return node
-  const { $ref, ...rest } = node as Record<string, unknown> // an object of JSON
+  const { $ref, ...rest } = node as Record<string, unknown>
   const named = typeof $ref === 'string' ? (defs[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {}) : {}
   const whole = { ...named, ...rest }
   return Object.fromEntries(Object.entries(whole).map(([name, value]) => [name, inlined(value, defs)])) as Node
@@ -91,7 +91,7 @@ Each graded signal has a status: the lowest tier among the inputs that its sente
 - ISSUER_CONFIRMED: the issuer of a document, queried directly
 - DOCUMENT_SIGNED: a document whose signature was verified
 - SELF_DECLARED: the request itself
-- MISSING: nowhere, it could not be resolved; never zero and never adverse
+- MISSING: no source had the value; it is never zero and never adverse
 
 Levels: CONFLICTED, ATTENTION, INCOMPLETE, CLEAR; the first that applies. They route work to people and recommend nothing.
 `
@@ -105,16 +105,19 @@ export const FORMULAS = `# Formulas
 - Double financing, in this order: DUPLICATE_FINANCED, DUPLICATE_REGISTERED, CHARGE_FOUND, POSSIBLE_MATCH, UNRESOLVED, CLEAN. The name of the other party is never disclosed.
 `
 
-/** Text of an outside party (a registry, a caller, a ping): data, never an instruction (docs/spec/evidence-families.md#agent-audit). */
+/**
+ * Text of an outside party (a registry, a caller, a ping): data, never an instruction
+ * (docs/spec/evidence-families.md#agent-audit).
+ */
 export const UntrustedSchema = z.object({ untrusted: z.literal(true), source: z.string(), text: z.string() })
 export type Untrusted = z.infer<typeof UntrustedSchema>
 
-const LONGEST = 500
+const MAX_TEXT_LENGTH = 500
 
 /** Marks an untrusted text. Removes control, direction and zero-width characters; keeps at most 500 characters. */
 export function untrusted(source: string, text: string): Untrusted {
   const plain = text.normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
-  return { untrusted: true, source, text: [...plain.replace(/ {2,}/g, ' ').trim()].slice(0, LONGEST).join('') }
+  return { untrusted: true, source, text: [...plain.replace(/ {2,}/g, ' ').trim()].slice(0, MAX_TEXT_LENGTH).join('') }
 }
 
 /** Members of the API's answers that contain free text of the caller. */

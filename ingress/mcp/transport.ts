@@ -48,7 +48,7 @@ export async function answerMessage(
   using followed = follow?.(message.value)
   const cancelled = followed?.signal ?? new AbortController().signal
   const handler = createMcpHandler(() => serve(cancelled), {
-    maxSubscriptions: 0, // nothing of ours changes while a client listens
+    maxSubscriptions: 0, // tools and resources do not change at runtime
     onerror: (error) => log.debug({ error: error.message }, 'mcp.refused'),
   })
   // A parsed server request always has a method and a target; the type is shared with client responses.
@@ -56,7 +56,7 @@ export async function answerMessage(
   await toNodeHandler(handler)(incoming, response, message.value)
 }
 
-/** Strict as the bodies of the API, because the audit needs a canonical form. */
+/** Parses as strictly as bodies of the API, because the audit needs a canonical form. */
 function parsed(body: Buffer): { value: JsonValue } | { fault: JsonError } {
   try {
     return { value: parseJsonBytes(body, { maxValues: MAX_VALUES }) }

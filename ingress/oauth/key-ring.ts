@@ -7,7 +7,7 @@ import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/ten
 export interface KeyRing {
   signer(alg: TokenAlg): Promise<VerificationKey>
   verifier(kid: string): Promise<VerificationKey | undefined>
-  /** keys that sign, the announced one, and those that may still have live tokens */
+  /** the current keys, the announced next key, and retired keys whose tokens may still be valid */
   published(): Promise<Record<string, unknown>[]>
 }
 
@@ -63,7 +63,7 @@ export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
   }
 }
 
-/** One ES256 key signs and one is announced; one RS256 key serves clients that cannot take ES256. */
+/** Creates a current and a next ES256 key, and an RS256 key for clients that cannot verify ES256. */
 async function makeFirstKeys({ db, secrets }: KeyRingDeps): Promise<void> {
   const roles = [
     ['ES256', 'CURRENT'],

@@ -47,10 +47,10 @@ async function take(
     rules.map((rule) => ({ ...rule, wanted: 1 })),
     THROTTLE_SHARE_PER_SECOND,
   )
-  const standing = rules.map((rule) => ({ rule, grant: grants.find(({ bucket }) => bucket === rule.bucket) }))
-  const waits = standing.map(({ rule, grant }) =>
+  const results = rules.map((rule) => ({ rule, grant: grants.find(({ bucket }) => bucket === rule.bucket) }))
+  const waits = results.map(({ rule, grant }) =>
     grant && grant.granted === 0 ? secondsUntilToken(grant.left, rule.capacity, THROTTLE_SHARE_PER_SECOND) : 0,
   )
-  const granted = standing.flatMap(({ rule, grant }) => (grant && grant.granted > 0 ? [rule] : []))
+  const granted = results.flatMap(({ rule, grant }) => (grant && grant.granted > 0 ? [rule] : []))
   return { waitSeconds: Math.max(...waits), granted }
 }

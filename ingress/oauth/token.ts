@@ -167,7 +167,7 @@ async function readForm(request: Request): Promise<string> {
   return body.toString('utf8')
 }
 
-/** The body is valid for RFC 6749 section 5.2 and as the problem document of other endpoints. */
+/** Sends a body that is both an OAuth error (RFC 6749 section 5.2) and a problem document. */
 function failToken(error: unknown, request: Request, response: Response, deps: IngressDeps): void {
   const problem = toProblem(error, response, deps)
   const oauthCode = error instanceof OAuthError ? error.oauthCode : codeOf(problem.status)

@@ -7,8 +7,8 @@ import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-object.ts'
 
 /**
- * Selects the signer of requests to wallets: the operator's certificate, in the sandbox otherwise a key that names
- * itself.
+ * Selects the signer of requests to wallets: the operator's certificate, or in the sandbox without one a generated key,
+ * whose DID is the client id.
  * @throws Error if certificate and key do not match
  */
 export function requestSigners({ db, secrets, config }: { db: Knex; secrets: Secrets; config: Config }) {

@@ -46,7 +46,7 @@ export const postResponseRoute = defineRoute({
   async handle(request, response, deps) {
     const presentation = await presentationOf(request, response, deps)
     const form = await readAnswer(request, presentation, deps)
-    if (!isOfRequest(form, presentation, deps)) {
+    if (!hasStateOf(form, presentation, deps)) {
       await setReasons(deps.db, presentation.id, ['STATE_MISMATCH'])
       return answerWallet(response, 400, REFUSED)
     }
@@ -64,7 +64,7 @@ export const postResponseRoute = defineRoute({
   },
 })
 
-/** Returns the posted form. Records a form that is too long. */
+/** Returns the posted form. If it is too long, stores TOO_LARGE as the reason. */
 async function readAnswer(request: Request, presentation: Presentation, deps: IngressDeps): Promise<string> {
   try {
     return await readForm(request, MAX_FORM_BYTES)
@@ -74,11 +74,11 @@ async function readAnswer(request: Request, presentation: Presentation, deps: In
   }
 }
 
-/** Returns true if the form contains the state of this request; encrypted forms contain it inside. */
-function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation, deps: IngressDeps): boolean {
+/** Compares the state, unless it is encrypted; then the verifier compares it. */
+function hasStateOf(form: string, { sealedSecrets, responseMode }: Presentation, deps: IngressDeps): boolean {
   const fields = new URLSearchParams(form)
   if (responseMode === 'direct_post.jwt' && fields.has('response')) return true
-  // Sealed by us, in this form.
+  // This service sealed the value, so its type is certain.
   const secrets = JSON.parse(deps.secrets.open('presentation', sealedSecrets)) as PresentationSecrets
   return isState(fields.get('state') ?? '', secrets.state)
 }
@@ -87,7 +87,7 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
   const accepted = await awaitWork(deps, { id, waitMs: WAIT_MS }, async (db) => {
     const now = await findById(db, id)
-    // A wallet that reports a reason for presenting nothing is not refused: its error ended the request.
+    // An error of the wallet, for example because its owner declined, is not a refusal by the verifier.
     return now && now.state !== 'RECEIVED' ? now.state === 'VERIFIED' || now.walletError !== null : undefined
   })
   return accepted ?? true

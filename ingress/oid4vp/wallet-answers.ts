@@ -9,7 +9,7 @@ import { readBody } from '../middleware/body.ts'
 import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'
 import type { PathParam } from '../route.ts'
 
-/** Last part of a request's addresses. Accepts any text: an unknown one gets the same answer as an expired one. */
+/** Last part of a request's addresses. Accepts any text, so that malformed ones get the same 404 as unknown ones. */
 export const handleParam: PathParam = {
   pattern: '[^/]{1,300}',
   description: 'the identifier of the request in the QR code',
@@ -40,7 +40,7 @@ export async function readForm(request: Request, limit: number): Promise<string>
   return (await readBody(request, limit)).toString('utf8')
 }
 
-/** Answers a wallet with an error of OAuth. It repeats nothing that the wallet sent. */
+/** Sends a result or an OAuth error. `body` must not contain values from the wallet. */
 export function answerWallet(response: Response, status: number, body: object): void {
   response.setHeader('Cache-Control', 'no-store')
   response.status(status).json(body)

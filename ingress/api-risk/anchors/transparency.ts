@@ -104,7 +104,6 @@ export const policyRoute = read({
 export function publicAnswer(type: string, caching: string, body: string | Buffer): Answer<string | Buffer> {
   return new Answer(200, body, {
     'Access-Control-Allow-Origin': '*',
-    'X-Content-Type-Options': 'nosniff',
     'Cache-Control': caching,
     'Content-Type': type,
   })

@@ -49,16 +49,18 @@ const EventMappingSchema = z
 
 const PositionSchema = z
   .object({ from: z.int(), to: z.int() })
-  .meta({ id: 'FieldPosition', description: 'characters of the record, counted from 1, both included' })
+  .meta({ id: 'FieldPosition', description: 'first and last character in the record, counted from 1' })
 
 const LayoutSchema = z
   .object({
-    headerLength: z.int().nullable().meta({ description: 'null where the header states its length' }),
-    recordLength: z.int().nullable().meta({ description: 'null where fields state their lengths' }),
-    lengthField: PositionSchema.nullable().meta({ description: 'where each record states its length in digits' }),
+    headerLength: z.int().nullable().meta({ description: 'null if the header contains its length' }),
+    recordLength: z.int().nullable().meta({ description: 'null if each field contains its length' }),
+    lengthField: PositionSchema.nullable().meta({
+      description: 'position of the digits with the length of the record',
+    }),
     segmentLengths: z
       .record(z.string(), z.int())
-      .meta({ description: 'what may follow a record, by the id it begins with' }),
+      .meta({ description: 'lengths of the segments that may follow a record, by segment id' }),
     fields: z.array(z.object({ name: z.string(), from: z.int(), to: z.int() })),
   })
   .meta({ id: 'BureauLayout' })
@@ -74,8 +76,10 @@ const FileMappingSchema = z
         from: z.string(),
         transform: z.string().nullable(),
         required: z.boolean(),
-        personal: z.boolean().meta({ description: 'dropped, and named in `unmapped`' }),
-        position: PositionSchema.nullable().meta({ description: 'null for what is found by its name or tag' }),
+        personal: z
+          .boolean()
+          .meta({ description: 'true: the value is discarded, and the column is listed in `unmapped`' }),
+        position: PositionSchema.nullable().meta({ description: 'null if the column is found by its name or tag' }),
       }),
     ),
     layout: LayoutSchema.nullable().meta({ description: 'null for files whose columns have names' }),
@@ -84,8 +88,8 @@ const FileMappingSchema = z
 
 function fileView(mapping: FileMapping) {
   const layout = layoutOf(mapping.style)
-  const places = new Map(layout?.fields.map(({ name, ...position }) => [name, position]))
-  const columns = mapping.columns.map((column) => ({ ...column, position: places.get(column.from) ?? null }))
+  const positions = new Map(layout?.fields.map(({ name, ...position }) => [name, position]))
+  const columns = mapping.columns.map((column) => ({ ...column, position: positions.get(column.from) ?? null }))
   return { ...mapping, columns, layout }
 }
 
@@ -113,20 +117,22 @@ const mappingsRoute = read({
 })
 
 const PreviewBody = z.strictObject({
-  record: z.record(z.string(), z.unknown()).optional().meta({ description: 'a record of an event' }),
+  record: z.record(z.string(), z.unknown()).optional().meta({ description: 'an event record of the source system' }),
   headers: z.record(z.string().toLowerCase(), z.string()).default({}),
   rows: z
     .array(z.record(z.string().max(200), z.string().max(65_536)))
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'rows of a file, as cells by the names of their columns' }),
+    .meta({ description: 'rows of a file: cells by column name' }),
 })
 
 const EventPreviewSchema = z
   .object({
     mappingId: z.string(),
-    recognised: z.boolean().meta({ description: 'whether an inbound record like this would be read by this mapping' }),
+    recognised: z
+      .boolean()
+      .meta({ description: 'true if this mapping would be applied to a received record of this form' }),
     sourceEvent: z.string().nullable(),
     reason: z.enum(['EVENT_UNKNOWN', 'LOAN_MISSING']).nullable(),
     contract: MappedRecordSchema.nullable(),
@@ -136,7 +142,7 @@ const EventPreviewSchema = z
 const RowsPreviewSchema = z
   .object({
     mappingId: z.string(),
-    recognised: z.boolean().meta({ description: 'whether a header of these columns would be read by this mapping' }),
+    recognised: z.boolean().meta({ description: 'true if this mapping would be applied to a file with these columns' }),
     rows: z.array(
       z.object({
         contract: ReportedLoanSchema.nullable().meta({ description: 'null when the row would be rejected' }),
@@ -162,13 +168,13 @@ const previewRoute = write({
   returns: z.union([EventPreviewSchema, RowsPreviewSchema]),
   async handle({ params, body }) {
     const id = params.mappingId
-    const ofFiles = findFileMapping(id)
-    const ofEvents = findMapping(id)
-    if (!ofFiles && !ofEvents) throw new NotFoundError('mapping not found')
-    requireOne(body, ofFiles ? 'rows' : 'record')
-    if (ofFiles) return previewRows(ofFiles, body.rows ?? [])
+    const fileMapping = findFileMapping(id)
+    const eventMapping = findMapping(id)
+    if (!fileMapping && !eventMapping) throw new NotFoundError('mapping not found')
+    requireOne(body, fileMapping ? 'rows' : 'record')
+    if (fileMapping) return previewRows(fileMapping, body.rows ?? [])
     // The whole body came through our JSON parser, so its members are JSON values.
-    return previewRecord(ofEvents, { body: (body.record ?? {}) as JsonObject, headers: body.headers })
+    return previewRecord(eventMapping, { body: (body.record ?? {}) as JsonObject, headers: body.headers })
   },
 })
 

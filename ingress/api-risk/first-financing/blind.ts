@@ -51,7 +51,7 @@ const keyRoute = read({
   operationId: 'getOprfKey',
   summary: 'Get the public keys for blind fingerprints, by epoch',
   description:
-    'Each key is anchored at the start of its epoch. Compare a proof with the key of the anchored object, not only with this answer. While two epochs are live, requests must contain fingerprints of both.',
+    'Each key is anchored at the start of its epoch. Before you trust a proof, compare `publicKey` with the key in the anchored `record`. While two epochs are live, requests must contain fingerprints of both.',
   params: {},
   responses: pollingResponses(KeySchema),
   async handle({ caller, deps, request }) {
@@ -68,7 +68,7 @@ const keyRoute = read({
         kind: 'financing.key',
         message: financingRequested,
         request: {},
-        question: hash('sha256', 'financing-oprf', 'buffer'),
+        jobKey: hash('sha256', 'financing-oprf', 'buffer'),
         self: KEY,
       }),
     )
@@ -140,7 +140,7 @@ const absenceRoute = write({
   operationId: 'proveAbsence',
   summary: 'Prove that a receivable was not registered when a snapshot was taken',
   description:
-    'The proof contains the neighbours in the sorted tree of the snapshot and can be verified offline; they reveal nothing about other receivables. A registered receivable is 409 PRESENT and is not metered. Default of `snapshotId`: the newest snapshot, at most about an hour old.',
+    'The proof contains the neighbours of the fingerprint in the sorted tree of the snapshot. It can be verified offline, and the neighbours reveal nothing about other receivables. A registered receivable is 409 PRESENT and is not metered. Default of `snapshotId`: the newest snapshot, at most about an hour old.',
   params: {},
   body: z.union([AbsenceBody, BlindAbsenceBody]),
   responses: waitingResponses({ 200: AbsenceSchema }),

@@ -93,7 +93,7 @@ const readLei = read({
         message: kybRequested,
         self: `/v1/kyb/lei/${lei}`,
         request: { lei },
-        question: hash('sha256', `${lei}/${day}`, 'buffer'),
+        jobKey: hash('sha256', `${lei}/${day}`, 'buffer'),
       }),
     )
   },
@@ -127,7 +127,7 @@ export const verificationRoutes: readonly Route[] = [
   verifyRoute,
   readVerification,
   verifyAgain,
-  // Before the route whose parameter would take `resolve` for an identifier.
+  // Precedes the route whose parameter would match `resolve`.
   resolveLei,
   readLei,
   readResolution,

@@ -4,7 +4,7 @@ import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { type CutPart, chosenCut, jobKeyOf, requirePool, runCutJob } from '#shared/risk/operations/pool-requests.ts'
 import { findRun, readResults } from '#shared/risk/pools/cut-files-store.ts'
-import { EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
+import { combineResults, EligibilityRules, RULE_RESULTS } from '#shared/risk/pools/eligibility.ts'
 import { EligibilityBody } from '#shared/risk/pools/requests.ts'
 import { listMembers, newestCut } from '#shared/risk/pools/store.ts'
 import { Answer } from '#shared/tenancy/idempotency/answer.ts'
@@ -33,7 +33,7 @@ const rootRoute = read({
   operationId: 'getPoolEvidenceRoot',
   summary: 'Get the current root over the evidence objects of a pool',
   description:
-    'RFC 6962; the data of a leaf is the 32 bytes of payloadSha256, in pool order. The answer is 202 while objects are being created. `cutId` is the newest cut of this size, which anchors the root.',
+    'Merkle root of RFC 6962. The data of each leaf is the 32 bytes of payloadSha256; leaves are in pool order. The answer is 202 while objects are being created. `cutId` is the newest cut of this size, which anchors the root.',
   params: poolParam,
   responses: pollingResponses(RootSchema),
   async handle({ caller, params: { poolId }, deps, request }) {
@@ -48,7 +48,7 @@ const rootRoute = read({
         message: poolChanged,
         self: `/v1/securitisation/pools/${id}/evidence-root`,
         request: { poolId: id, size },
-        question: jobKeyOf('root', id, size),
+        jobKey: jobKeyOf('root', id, size),
       }),
     )
     if (answer.status !== 200) return answer
@@ -57,9 +57,10 @@ const rootRoute = read({
   },
 })
 
-const StratumSchema = z
-  .object({ band: z.string(), count: z.int(), sumPaise: z.string() })
-  .meta({ id: 'PoolStratum', description: 'an upper bound belongs to its band; MISSING is unknown' })
+const StratumSchema = z.object({ band: z.string(), count: z.int(), sumPaise: z.string() }).meta({
+  id: 'PoolStratum',
+  description: 'Upper bounds of bands are inclusive. Unknown values are in the band MISSING.',
+})
 
 const StrataSchema = z
   .object({
@@ -90,7 +91,7 @@ const ReplinesSchema = z
   })
   .meta({ id: 'PoolReplines' })
 
-/** Creates a route for a result that a worker computes of a cut, once: a cut never changes. */
+/** Creates a route for a result that a worker computes once per cut, because a cut never changes. */
 function computedRoute(
   part: CutPart,
   described: { operationId: string; summary: string; description: string; schema: z.ZodType },
@@ -147,7 +148,7 @@ const evaluateRoute = write({
   operationId: 'evaluatePool',
   summary: 'Evaluate eligibility rules of the consumer against a cut',
   description:
-    'Each rule is MET, NOT_MET or MISSING for each receivable. A missing value never counts as not met. The service has no rules itself.',
+    'Each rule is MET, NOT_MET or MISSING for each receivable. A missing value never counts as not met. The service adds no rules.',
   params: poolParam,
   body: EligibilityBody,
   responses: waitingResponses({ 201: RunSchema }),
@@ -192,7 +193,7 @@ const readResultsRoute = read({
   path: `${RUNS}/{runId}/receivables`,
   operationId: 'listEligibilityResults',
   summary: 'List the results of an evaluation, in pool order',
-  description: '`result` is NOT_MET if a rule is not met, otherwise MISSING if one is missing.',
+  description: '`result` is NOT_MET if any rule is NOT_MET, otherwise MISSING if any is MISSING, otherwise MET.',
   params: runParam,
   query: PositionQuery,
   returns: z.object({ receivables: z.array(ResultSchema), nextCursor: z.string().nullable() }),
@@ -204,9 +205,9 @@ const readResultsRoute = read({
     const results = await readResults(db, run, from, members.length)
     const { page, nextCursor } = paged(members, PAGE, ({ place }) => String(place + 1))
     const receivables = page.map(({ receivableId, reference }, index) => {
-      const own = results.subarray(index * run.rules.length, (index + 1) * run.rules.length)
-      const rules = run.rules.map((id, at) => ({ id, result: RULE_RESULTS[own[at] ?? 0] }))
-      return { receivableId, reference, result: together(own), rules }
+      const codes = results.subarray(index * run.rules.length, (index + 1) * run.rules.length)
+      const rules = run.rules.map((id, ruleIndex) => ({ id, result: RULE_RESULTS[codes[ruleIndex] ?? 0] }))
+      return { receivableId, reference, result: combineResults(codes), rules }
     })
     return { receivables, nextCursor }
   },

@@ -1,15 +1,13 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { parseWith } from '#shared/parse-with.ts'
-import { chosenCut, jobKeyOf } from '#shared/risk/operations/pool-requests.ts'
-import { type CutFile, cutRecord } from '#shared/risk/operations/read-cut.ts'
+import { chosenCut, cutFileJob, isCutIncluded } from '#shared/risk/operations/pool-requests.ts'
+import type { CutFile } from '#shared/risk/operations/read-cut.ts'
 import { cutFileLength, readCutFile } from '#shared/risk/pools/cut-files-store.ts'
 import type { PoolCut } from '#shared/risk/pools/store.ts'
 import { TAPE_FORMATS } from '#shared/risk/pools/tape.ts'
 import { type Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
-import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { problemResponses } from '../../problem-responses.ts'
 import { defineRoute, type ResponseDocument, type Route } from '../../route.ts'
@@ -81,18 +79,11 @@ async function fileLength(
   const { db } = context.deps
   const known = await cutFileLength(db, cut.id, file)
   if (known !== undefined) return known
-  // A BagIt package contains the proof of its cut, and must never change.
-  if (file === 'bundle' && !(await viewAnchor(db, cutRecord(cut).anchor.txId))?.tlogProof) {
+  if (file === 'bundle' && !(await isCutIncluded(db, cut))) {
     return jsonAnswer(202, { status: 'ANCHORING' }, { 'Retry-After': '1' })
   }
   const answer = await readByJob(context, (job) =>
-    runSharedJob(job, {
-      kind: 'pool.file',
-      message: poolChanged,
-      self: context.request.originalUrl,
-      request: { cutId: cut.id, file },
-      question: jobKeyOf('file', cut.id, file),
-    }),
+    runSharedJob(job, cutFileJob(cut.id, file, context.request.originalUrl)),
   )
   return (await cutFileLength(db, cut.id, file)) ?? answer
 }
@@ -105,7 +96,6 @@ async function sendFile(
   const { type, name } = TYPES[file]
   response.setHeader('Content-Type', type)
   response.setHeader('Content-Disposition', `attachment; filename="pool-${cut.id.slice(0, 8)}-${name}"`)
-  response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Cache-Control', 'no-store')
   await sendStream(response, readCutFile(db, cut.id, file), length)
 }

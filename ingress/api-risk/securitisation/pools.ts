@@ -1,24 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
-import { poolChanged } from '#shared/contracts/worker-messages.ts'
-import { ConflictError, validationError } from '#shared/errors.ts'
-import type { Owner } from '#shared/jobs/job.ts'
-import { insertJob } from '#shared/jobs/store.ts'
-import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
 import { requirePool } from '#shared/risk/operations/pool-requests.ts'
-import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
-import {
-  addMembers,
-  insertPool,
-  listMembers,
-  listPools,
-  type Pool,
-  takenDocuments,
-  takenReferences,
-} from '#shared/risk/pools/store.ts'
+import { addToPool, createPool } from '#shared/risk/operations/pools.ts'
+import { PoolBody, PoolItemsBody } from '#shared/risk/pools/requests.ts'
+import { listMembers, listPools, type Pool } from '#shared/risk/pools/store.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
-import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { idParam } from '../path-params.ts'
@@ -66,11 +51,7 @@ const makePool = write({
   returns: PoolSchema,
   status: 201,
   async handle({ caller, body, tx, enqueue, deps }) {
-    const id = randomUUID()
-    await insertPool(tx, caller, { id, name: body.name, dealId: body.dealId ?? null })
-    await add(tx, await requirePool(tx, caller, id, true), body.receivables, deps)
-    await build(tx, caller, id, deps, (jobId) => enqueue(poolChanged, { jobId }))
-    return viewOf(await requirePool(tx, caller, id))
+    return viewOf(await createPool(tx, caller, body, { enqueue, secrets: deps.secrets }))
   },
 })
 
@@ -86,57 +67,9 @@ const addReceivables = write({
   returns: PoolSchema,
   status: 201,
   async handle({ caller, params: { poolId }, body, tx, enqueue, deps }) {
-    const pool = await requirePool(tx, caller, poolId, true)
-    await add(tx, pool, body.receivables, deps)
-    await build(tx, caller, pool.id, deps, (jobId) => enqueue(poolChanged, { jobId }))
-    return viewOf(await requirePool(tx, caller, pool.id))
+    return viewOf(await addToPool(tx, caller, poolId, body.receivables, { enqueue, secrets: deps.secrets }))
   },
 })
-
-/** @throws ValidationError above 50,000; ConflictError for a reference or a document that the pool already has */
-async function add(tx: Knex, pool: Pool, items: readonly PoolItem[], deps: IngressDeps): Promise<void> {
-  if (pool.size + items.length > MAX_POOL) {
-    throw validationError([{ path: 'receivables', code: 'TOO_MANY', message: `a pool has at most ${MAX_POOL}` }])
-  }
-  if (items.length === 0) return
-  const members = items.map((item) => ({
-    reference: item.receivableId,
-    sealedItem: deps.secrets.seal('pool', JSON.stringify(item)),
-    identity: receivableName(item),
-    documentDate: item.documentDate,
-  }))
-  const references = members.map(({ reference }) => reference)
-  const named = firstTaken(references, await takenReferences(tx, pool.id, references))
-  if (named >= 0) throw taken(named, 'receivableId', 'the pool has a receivable of this reference')
-  const identities = members.map(({ identity }) => identity)
-  const known = firstTaken(identities, await takenDocuments(tx, pool.id, identities))
-  if (known >= 0) throw taken(known, 'documentNumber', 'the pool already contains this document')
-  await addMembers(tx, pool.id, members)
-}
-
-/** Returns the index of the first value that is taken or repeats an earlier one; -1 if none does. */
-function firstTaken(values: readonly string[], taken: readonly string[]): number {
-  const seen = new Set(taken)
-  return values.findIndex((value) => seen.size === seen.add(value).size)
-}
-
-function taken(index: number, member: string, message: string): ConflictError {
-  return new ConflictError(message, [{ path: `receivables[${index}].${member}`, code: 'TAKEN', message }])
-}
-
-async function build(
-  tx: Knex,
-  { organisationId, env }: Owner,
-  poolId: string,
-  deps: IngressDeps,
-  enqueue: (jobId: string) => Promise<void>,
-): Promise<void> {
-  const id = randomUUID()
-  const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify({ poolId }))
-  const job = { id, organisationId, env, kind: 'pool.members' as const, idempotencyKey: null, sealedRequest }
-  await insertJob(tx, { ...job, question: null })
-  await enqueue(id)
-}
 
 const readPools = read({
   tags,

@@ -125,7 +125,6 @@ function fileRoute(
       return new Answer(200, await bytesOf(deps, caller, pack), {
         'Content-Type': type,
         'Content-Disposition': `attachment; filename="trade-pack-${id.slice(0, 8)}.${extension}"`,
-        'X-Content-Type-Options': 'nosniff',
       })
     },
   })

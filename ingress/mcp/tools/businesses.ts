@@ -17,7 +17,7 @@ const VerificationAnswer = z.union([VerificationSchema, PendingSchema])
 
 export const entityVerify = defineTool({
   name: 'entity_verify',
-  title: 'Verify a business once more',
+  title: 'Verify a business again',
   description:
     'Queries the registries again about an entity of the organisation, by its verified entity identifier. What a ' +
     'registry does not answer is MISSING with a reason. One metered unit.',
@@ -117,7 +117,7 @@ const DilutionAnswer = z.union([AntiDilutionSchema, PendingSchema])
 
 export const antiDilutionGet = defineTool({
   name: 'anti_dilution_get',
-  title: 'How much of what was invoiced was taken back',
+  title: 'Measure dilution: the share of invoices taken back by credit notes',
   description:
     'Credit notes and rejections of a supplier and buyer, from the supplier’s return and the organisation’s own records, ' +
     'measured once per pair and Indian day, which is one metered unit. Ratios are null below nine known months.',

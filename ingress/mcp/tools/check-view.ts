@@ -57,10 +57,7 @@ export function checkForAgents(check: Check, { deps }: Pick<ToolCall, 'deps'>): 
   }
 }
 
-export const ProjectInput = z
-  .string()
-  .optional()
-  .describe('uuid of a project; may be left out when the key names one project')
+export const ProjectInput = z.string().optional().describe('uuid of a project; optional if the key has one project')
 
 /**
  * Returns the project of a call and limits the transaction to its rows.
@@ -68,7 +65,8 @@ export const ProjectInput = z
  */
 export async function projectOf(uuid: string | undefined, { caller, deps }: ToolCall): Promise<Project> {
   const [only, ...others] = caller.projects
-  if (uuid === undefined && others.length > 0) throw invalid('project', 'REQUIRED', 'project must be one of the key’s')
+  if (uuid === undefined && others.length > 0)
+    throw invalid('project', 'REQUIRED', 'project is required, because the key has several projects')
   const named = uuid === undefined ? only : caller.projects.find((project) => project.uuid === uuid)
   if (named) enterTenant({ organisationId: caller.organisationId, projectId: named.id })
   const project = named && (await findProject(deps.db, named.uuid))

@@ -41,7 +41,7 @@ export const anchorVerify = defineTool({
   title: 'Verify an anchored object',
   description:
     'Recomputes the hash of an object (a pack, an event, any object with an anchor) and looks it up in the ' +
-    'transparency log; nothing is stored. Trust no server with this question when it matters: verify offline.',
+    'transparency log; nothing is stored. If much depends on it, verify offline instead of trusting a server.',
   scope: 'agents:invoke',
   annotations: READ_ONLY,
   input: z.strictObject({

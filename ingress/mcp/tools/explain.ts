@@ -14,7 +14,7 @@ import { InstantQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 import { checkOf } from './check-view.ts'
 
-/** An incident of several days has one decision per repetition. */
+/** A long incident may have more, because each repetition is a decision. */
 const MAX_DECISIONS = 50
 
 const At = z.object({ at: InstantQuery.optional() })
@@ -23,9 +23,9 @@ export const alertExplain = defineTool({
   name: 'alert_explain',
   title: 'Explain an alert',
   description:
-    'What was decided for each integration when a check changed its status: whether a message was sent, when, how ' +
-    'often it was tried, and why not; and each decision about the change and its incident, oldest first. ' +
-    'The newest change, or the newest until `at`.',
+    'Explains the newest change of status of a check, or the newest until `at`. For each integration it returns ' +
+    'whether a message was sent, when, after how many attempts, and why not. It also returns each decision about the ' +
+    'change and its incident, oldest first.',
   scope: 'monitoring:read',
   annotations: READ_ONLY,
   input: z.strictObject({
@@ -119,7 +119,7 @@ function reasonFor(
     case 'failed':
       return 'Not notified: every attempt failed.'
     case 'suppressed':
-      return 'Not notified: the message was held back.'
+      return 'Not notified: the message was suppressed.'
     case 'pending':
       return 'Pending: an attempt is in progress or scheduled.'
     case null:

@@ -22,6 +22,7 @@ export const IncidentSchema = z.object({
   assignee: UntrustedSchema.nullable(),
   acknowledged: z.object({ at: z.string(), by: UntrustedSchema, until: z.string().nullable() }).nullable(),
   nextAt: z.string().nullable(),
+  exhausted: z.boolean().describe('no further notification follows until the check is up again'),
   report: UntrustedSchema,
   previous: z.string().nullable(),
 })
@@ -65,6 +66,7 @@ export function incidentForAgents(incident: ShownIncident): z.infer<typeof Incid
       ? { at: toIsoSeconds(ackAt), by: untrusted(PEOPLE, incident.ackBy ?? ''), until: instant(incident.ackUntil) }
       : null,
     nextAt: instant(incident.nextAt),
+    exhausted: incident.isExhausted,
     report: untrusted(PEOPLE, incident.report),
     previous: incident.previous,
   }

@@ -169,7 +169,7 @@ function rowsRoute(of: Kind): Route {
     operationId: `list${of.name}Rows`,
     summary: 'List the rows of a completed import, in file order',
     description:
-      'Row numbers start at 0. `firstIndex` is the number of the first row of the page; `/rows/{n}/proof` takes it.',
+      'Row numbers start at 0. `firstIndex` is the number of the first row of the page; `/rows/{n}/proof` expects these numbers.',
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam },
@@ -210,7 +210,7 @@ function proofRoute(of: Kind): Route {
     operationId: `prove${of.name}Row`,
     summary: 'Get a row with its path to the anchored root',
     description:
-      'RFC 6962: the data of a leaf is the SHA-256 of the row’s canonical JSON (RFC 8785), 32 bytes. `npm run -s verify -- FILE --proof …` checks the answer offline.',
+      'RFC 6962: the data of a leaf is the SHA-256 of the row’s canonical JSON (RFC 8785), 32 bytes. `npm run -s verify -- FILE --proof …` verifies the answer offline.',
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam, n: rowParam },
@@ -228,7 +228,7 @@ const mappingQuery = z
   .string()
   .max(100)
   .optional()
-  .meta({ description: 'name and version of a mapping; else the file decides' })
+  .meta({ description: 'name and version of a mapping; default: recognised by the header of the file' })
 
 const tapeUpload = uploadRoute({
   path: TAPES.folder,

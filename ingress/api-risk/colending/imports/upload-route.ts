@@ -88,7 +88,7 @@ function receive(
   const { organisationId, env } = caller
   const scope = keyScope(caller, requested.key)
   return receiveUpload(deps, bodyPieces(request), {
-    upload: { organisationId, env, ...requested.plan },
+    upload: { organisationId, env, ...requested.plan, fileName: null },
     once: (file) => ({ scope, fingerprint: fingerprintOf(requested, file), retentionDays: 1 }),
     answer: ({ importId, status, isNew }) => receivedAnswer(requested.path, importId, status, isNew),
   })
