@@ -32,8 +32,8 @@ async function showVerification(context: Context): Promise<void> {
       <RiskStyle />
       <h1>Verify a pack</h1>
       <p>
-        Everything is recomputed in this browser: the hash of the pack, its entry in the public log, the proof that the
-        log includes it, and the signature of the log. The pack does not leave this device.
+        Choose a pack or a package that you received. You need no account. This browser recomputes its hashes, its entry
+        in the public log, the proof that the log includes it, and the signature of the log. The file is not uploaded.
       </p>
       <section
         class="card verification"
@@ -45,9 +45,17 @@ async function showVerification(context: Context): Promise<void> {
       />
       <form data-verify class="card stack" hidden>
         <div class="field drop-zone">
-          <label for="file">Pack (JSON) or its PDF, or the proof of a check’s uptime</label>
-          <input id="file" name="file" type="file" accept=".json,.pdf,application/json,application/pdf" />
-          <p class="hint">It is verified when you choose it or drop it here.</p>
+          <label for="file">Pack (JSON), its PDF or a package (ZIP)</label>
+          <input
+            id="file"
+            name="file"
+            type="file"
+            accept=".json,.pdf,.zip,application/json,application/pdf,application/zip"
+          />
+          <p class="hint">
+            Also the package of trade documents or of a pool cut (ZIP), their bundle (JSON), any anchored record, or the
+            proof of a check’s uptime. The file is verified when you choose it or drop it here.
+          </p>
         </div>
         <TextArea label="or paste the JSON" name="pack" rows={6} isMono />
         <p>
@@ -84,7 +92,7 @@ function AnchorResult({ requested, view }: { requested: string; view: AnchorView
   if (!view) {
     return (
       <p class="problem" role="alert">
-        The log holds no transaction <code class="breakable">{requested.slice(0, 100)}</code>.
+        The log contains no transaction <code class="breakable">{requested.slice(0, 100)}</code>.
       </p>
     )
   }
@@ -101,7 +109,7 @@ function AnchorResult({ requested, view }: { requested: string; view: AnchorView
         {(
           [
             ['Transaction', requested],
-            ['Kind', entry.eventType.split('.').map(words).join(': ')],
+            ['Type', entry.eventType.split('.').map(words).join(': ')],
             ['Time', instantText(entry.timestamp)],
             ['SHA-256', entry.payloadSha256],
             ['State', words(view.state)],

@@ -4,14 +4,16 @@
 import { encoder, fromBase64, fromHex, rootOf, toHex } from './verify-proof.js'
 import { line, report, shown } from './verify-report.js'
 
-/** Checks that the log includes a transaction, under a checkpoint that it signed. */
+/** Verifies that the log includes a transaction under a signed checkpoint. */
 export async function checkLog(txId) {
   const answer = await fetch(new URL(`../v1/anchors/${txId}`, import.meta.url))
-  if (!answer.ok) return line('failed', 'The log of this service does not hold the transaction.')
+  if (!answer.ok) return line('failed', 'The log of this service does not contain the transaction.')
   const { env, index, proof, checkpoint } = await answer.json()
   shown.env = env
+  if (env === 'sandbox') shown.isSandbox = true
   if (env === 'sandbox' && report.dataset.result === 'verified') report.dataset.result = 'sandbox'
-  if (index === null) return line('open', 'The log holds the transaction; no checkpoint covers it yet. Try again soon.')
+  if (index === null)
+    return line('open', 'The log contains the transaction, but no checkpoint covers it yet. Try again soon.')
   const [origin, size, root] = checkpoint.split('\n')
   shown.origin = origin
   const reached = await rootOf(fromHex(txId), index, Number(size), proof.map(fromBase64))

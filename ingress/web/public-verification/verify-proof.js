@@ -3,7 +3,7 @@
 export const encoder = new TextEncoder()
 export const TX_ID = /^[0-9a-f]{64}$/
 
-/** RFC 8785. Values come from JSON.parse, so only JSON's own types are met. */
+/** Implements RFC 8785 for results of JSON.parse, so other types than those of JSON cannot occur. */
 export function canonicalize(value) {
   if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -47,7 +47,7 @@ export const fromBase64 = (text) => Uint8Array.from(atob(text), (character) => c
 export const leafHash = (entry) => sha256(Uint8Array.of(0), entry)
 const nodeHash = (left, right) => sha256(Uint8Array.of(1), left, right)
 
-/** RFC 9162 2.1.3.2: the root that a leaf and its audit path lead to; null when the path has the wrong length. */
+/** Computes the root from a leaf and its audit path (RFC 9162 2.1.3.2). Returns null if the path has the wrong length. */
 export async function rootOf(leaf, index, size, path) {
   if (!(index >= 0 && index < size)) return null
   let hash = leaf
@@ -66,6 +66,30 @@ export async function rootOf(leaf, index, size, path) {
     last /= 2n
   }
   return last === 0n ? hash : null
+}
+
+/** Computes the root of a tree from its leaves (RFC 9162 2.1.1). */
+export async function treeRoot(leaves) {
+  if (leaves.length === 0) return await sha256()
+  let level = leaves
+  // A last node without a sibling moves up unchanged.
+  while (level.length > 1) {
+    const pairs = level.filter((_, index) => index % 2 === 0)
+    const below = level
+    level = await Promise.all(
+      pairs.map((left, index) => (below[2 * index + 1] ? nodeHash(left, below[2 * index + 1]) : left)),
+    )
+  }
+  return level[0]
+}
+
+/** Computes the hash and the transaction of an object without its anchor. The transaction is null without an event. */
+export async function anchorOf({ anchor: _, ...rest }) {
+  const digest = toHex(await sha256(encoder.encode(canonicalize(rest))))
+  const event = eventOf(rest)
+  if (!event) return { digest, txId: null }
+  const entry = encoder.encode(canonicalize({ v: 1, ...event, payloadSha256: digest }))
+  return { digest, txId: toHex(await leafHash(entry)) }
 }
 
 /** Returns event type and time of an object's log entry, from its members; null if it has none. */

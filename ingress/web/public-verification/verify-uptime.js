@@ -6,19 +6,19 @@ import { line, report } from './verify-report.js'
 
 const DAY = 86_400
 
-/** Each line about a day that fails names it. @param proof the answer of .../uptime-proof */
+/** Verifies a response of `.../uptime-proof`. A line about a failed day begins with its date. */
 export async function verifyUptime({ check, name, from, until, records, statements, proofs }) {
   const hashes = await Promise.all(
     records.map(async (record) => toHex(await sha256(encoder.encode(canonicalize(record))))),
   )
   const found = new Map(records.map((record, index) => [hashes[index], record]))
-  const isSuppressed = records
+  const areRecordsValid = records
     .map((record, index) => checkRecord(record, hashes[index], check, statements))
     .every(Boolean)
-  if (isSuppressed)
-    line('passed', `All ${records.length} records hash into the statements of their days; their sums follow.`)
+  if (areRecordsValid)
+    line('passed', `All ${records.length} records are in the statements of their days, and their sums are correct.`)
   const isChain = statements.every((statement, index) => checkLink(statement, index, statements))
-  if (isChain) line('passed', `${statements.length} statements in a row, none left out.`)
+  if (isChain) line('passed', `${statements.length} statements in a chain without gaps.`)
   let isAnchored = true
   for (const [index, statement] of statements.entries())
     isAnchored = (await checkStatement(statement, proofs[index])) && isAnchored
@@ -28,28 +28,28 @@ export async function verifyUptime({ check, name, from, until, records, statemen
     for (const [checkpoint, env] of notes) await checkSignature(checkpoint.split('\n')[0], env, checkpoint)
   }
   const days = daysOf({ from, until, statements, found })
-  if (days && report.dataset.result !== 'failed') sayUptime({ name, from, until }, days)
+  if (report.dataset.result !== 'failed') showUptime({ name, from, until }, days)
 }
 
 function checkRecord(record, hash, check, statements) {
   const { date, up, down } = record
   const isStated = statements.some((statement) => statement.date === date && statement.records.includes(hash))
   if (!isStated) return line('failed', `${date}: the record is not in the statement of its day: it was changed.`)
-  if (record.check !== check) return line('failed', `${date}: the record is that of another check.`)
+  if (record.check !== check) return line('failed', `${date}: the record belongs to another check.`)
   const sums = sumsOfDay(record)
   if (sums.up === up && sums.down === down) return true
-  return line('failed', `${date}: its flips do not come to what the record says.`)
+  return line('failed', `${date}: the sums of the record do not follow from its flips.`)
 }
 
 function checkLink({ date, previous, corrects }, index, statements) {
   const before = statements.slice(0, index)
   if (index > 0 && previous !== before.at(-1).anchor.txId)
-    return line('failed', `${date}: the statement does not name the one before it.`)
+    return line('failed', `${date}: the statement does not name the previous one.`)
   if (corrects === null || before.some((each) => each.anchor.txId === corrects && each.date === date)) return true
-  return line('failed', `${date}: the correction corrects no statement of its day.`)
+  return line('failed', `${date}: the correction names no earlier statement of its day.`)
 }
 
-/** Hash, entry and inclusion of one statement. */
+/** Verifies hash, log entry and inclusion of one statement. */
 async function checkStatement({ anchor, ...rest }, proof) {
   const digest = toHex(await sha256(encoder.encode(canonicalize(rest))))
   const entry = { v: 1, eventType: rest.eventType, timestamp: rest.timestamp, payloadSha256: digest }
@@ -63,16 +63,16 @@ async function checkStatement({ anchor, ...rest }, proof) {
   return line('failed', `${rest.date}: the proof does not lead to the root of its checkpoint.`)
 }
 
-/** The record of each day that counts, the last one stated; null when one is missing. */
+/** Returns the newest record of each day, and reports the days without one. */
 function daysOf({ from, until, statements, found }) {
   const days = []
   const missing = []
   for (let at = Date.parse(from); at <= Date.parse(until); at += DAY * 1000) {
     const date = new Date(at).toISOString().slice(0, 10)
     const stated = statements.filter((statement) => statement.date === date)
-    const own = stated.map(({ records }) => found.get(records.find((hash) => found.has(hash))))
-    if (own.length === 0 || own.includes(undefined)) missing.push(date)
-    else days.push(own.at(-1))
+    const recordsOfDay = stated.map(({ records }) => found.get(records.find((hash) => found.has(hash))))
+    if (recordsOfDay.length === 0 || recordsOfDay.includes(undefined)) missing.push(date)
+    else days.push(recordsOfDay.at(-1))
   }
   if (missing.length > 0) {
     const more = missing.length > 10 ? ` and ${missing.length - 10} more days` : ''
@@ -81,37 +81,37 @@ function daysOf({ from, until, statements, found }) {
   return days
 }
 
-/** Each second counts once: off, else excluded, else down, else unknown, else up. */
+/** Counts each second once, by the first that applies: not monitored, excluded, down, unknown, up. */
 function sumsOfDay({ date, first, flips, unknown, excluded }) {
   const begin = Date.parse(`${date}T00:00:00Z`) / 1000
   const second = (instant) => Math.min(DAY, Math.max(0, Math.floor(Date.parse(instant) / 1000) - begin))
   const changes = flips.map(([at, to]) => ({ at: second(at), to }))
   const spans = (list) => list.map(([since, end]) => [second(since), second(end)])
-  const [blind, out] = [spans(unknown), spans(excluded)]
-  const marks = new Set([0, DAY, ...changes.map(({ at }) => at), ...blind.flat(), ...out.flat()])
-  const ordered = [...marks].sort((a, b) => a - b)
+  const [unknownSpans, excludedSpans] = [spans(unknown), spans(excluded)]
+  const bounds = new Set([0, DAY, ...changes.map(({ at }) => at), ...unknownSpans.flat(), ...excludedSpans.flat()])
+  const ordered = [...bounds].sort((a, b) => a - b)
   const sums = { up: 0, down: 0, unknown: 0 }
   for (const [index, at] of ordered.entries()) {
     const isIn = (list) => list.some(([since, end]) => since <= at && at < end)
     const status = changes.findLast((change) => change.at <= at)?.to ?? first
-    if ((status !== 'up' && status !== 'down') || isIn(out)) continue
-    sums[status === 'up' && isIn(blind) ? 'unknown' : status] += (ordered[index + 1] ?? DAY) - at
+    if ((status !== 'up' && status !== 'down') || isIn(excludedSpans)) continue
+    sums[status === 'up' && isIn(unknownSpans) ? 'unknown' : status] += (ordered[index + 1] ?? DAY) - at
   }
   return sums
 }
 
-function sayUptime({ name, from, until }, days) {
+function showUptime({ name, from, until }, days) {
   const sums = days.map(sumsOfDay)
   const total = (kind) => sums.reduce((sum, each) => sum + each[kind], 0)
   const known = total('up') + total('down')
   const share = known === 0 ? null : Math.floor((total('up') / known) * 10_000) / 100
-  const aside = total('unknown') > 0 ? ` (unknown: ${Math.floor(total('unknown') / 60)} minutes)` : ''
+  const unknownText = total('unknown') > 0 ? ` (unknown: ${Math.floor(total('unknown') / 60)} minutes)` : ''
   const when = from === until ? `on ${from}` : `from ${from} to ${until}`
   line(
     'passed',
     share === null
-      ? `${name}: nothing was known ${when}${aside}.`
-      : `${name} was up ${share} % of the known time ${when}${aside}.`,
+      ? `${name}: nothing was known ${when}${unknownText}.`
+      : `${name} was up ${share} % of the known time ${when}${unknownText}.`,
   )
-  line('passed', 'What was stated each day was not changed since; that it was true is not shown.')
+  line('passed', 'The daily statements are unchanged. The proof does not show that they were true.')
 }
