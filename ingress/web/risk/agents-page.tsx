@@ -1,30 +1,25 @@
-import type { FieldError } from '#shared/errors.ts'
-import { keyPrefix, type SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
+import { dayText, words } from '#shared/risk/packs/pdf/figures.ts'
+import { keyPrefix } from '#shared/tenancy/agents/agent-key.ts'
 import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
-import { type FormItem, fieldsOf } from '../forms/fields.tsx'
-import { ButtonForm, FieldForm } from '../forms/form.tsx'
-import { type Column, Table } from '../lists/list.tsx'
-import { Ago, Fact, SecretOnce } from '../shell/basics.tsx'
+import { ButtonForm } from '../forms/form.tsx'
+import { EmptyCard } from '../lists/empty-card.tsx'
+import { type Column, PageHead, Table } from '../lists/list.tsx'
+import { Ago, CodeBlock, Fact, SecretOnce } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
-import type { Console } from './console.tsx'
+import { KeyForm, type KeyFormView } from './agent-key-form.tsx'
+import { type Console, mayIn } from './console.tsx'
 import { familyName } from './family-names.ts'
+import { scopeName } from './scope-names.ts'
 
-export interface AgentsView {
+export interface AgentsView extends KeyFormView {
   console: Console
   keys: AgentKey[]
   calls: ListedAgentCall[]
-  /** scopes that a new key may have */
-  scopes: string[]
-  projects: { uuid: string; name: string }[]
+  isEntitled: boolean
   mayManage: boolean
-  /** families that the organisation is entitled to and that have metered tools */
-  families: readonly SpentFamily[]
   newKey: string | null
-  errors: readonly FieldError[]
-  /** values of an invalid form, shown again; otherwise empty */
-  submitted: URLSearchParams
 }
 
 interface Props {
@@ -34,22 +29,70 @@ interface Props {
 
 export function AgentsPage({ context, view }: Props) {
   const now = context.deps.now()
-  const { keys, newKey, mayManage } = view
+  const { keys, newKey, mayManage, isEntitled, console, calls } = view
+  const active = keys.filter((key) => stateOf(key, now) === 'active')
+  const ended = keys.filter((key) => stateOf(key, now) !== 'active')
+  const hasLink = mayManage && active.length > 0
   return (
     <>
-      <h1>Agents</h1>
+      <PageHead title="Agents" actions={hasLink ? [{ href: '#new-key', label: 'New key' }] : []} />
       <p class="muted">
-        An assistant or another program calls tools at <code>POST /mcp</code> with an agent key. Scopes, projects, calls
-        per day and budgets limit each key. Every call is recorded.
+        An agent is an assistant or another program that calls tools of Signalbox over MCP. Its key limits what it may
+        do, and every call is recorded.
       </p>
       {newKey !== null && <SecretOnce what="The new key" text={newKey} label="agent key" />}
-      {keys.length === 0 && <p class="empty">No agent keys yet.</p>}
-      {keys.map((key) => (
+      {isEntitled ? (
+        <HowToConnect url={`${context.deps.config.publicUrl}/mcp`} agentKey={newKey} console={console} />
+      ) : (
+        <NotEntitled console={console} />
+      )}
+      {isEntitled && !mayManage && keys.length === 0 && (
+        <p class="empty">No agent keys yet. Managers and owners of the organisation can create them.</p>
+      )}
+      {active.map((key) => (
         <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />
       ))}
-      {mayManage && <NewKey context={context} view={view} />}
-      <Table label="Calls" columns={callColumns(now)} rows={view.calls} />
+      {mayManage && <KeyForm context={context} action={`${console.base}/agents`} view={view} />}
+      {ended.length > 0 && (
+        <details class="more">
+          <summary>Revoked and expired keys ({ended.length})</summary>
+          {ended.map((key) => (
+            <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />
+          ))}
+        </details>
+      )}
+      {calls.length > 0 && <h2>Calls</h2>}
+      <Table label="Calls" variant="wide-table stacked" columns={callColumns(keys, now)} rows={calls} />
     </>
+  )
+}
+
+function NotEntitled({ console }: { console: Console }) {
+  return (
+    <EmptyCard
+      title="Agent tools are not granted to this organisation"
+      action={mayIn(console, 'own') && { label: 'Grant agent tools', href: `${console.base}/clients#families` }}
+    >
+      <p>With agent tools, an assistant can read checks, request packs and verify evidence.</p>
+      {!mayIn(console, 'own') && <p>An owner of the organisation can grant them.</p>}
+    </EmptyCard>
+  )
+}
+
+/** Shows the configuration with the new key, or with the beginning of a key. */
+function HowToConnect(props: { url: string; agentKey: string | null; console: Console }) {
+  const { url, agentKey, console } = props
+  const key = agentKey ?? `rsk_${console.env === 'SANDBOX' ? 'sandbox' : 'live'}_...`
+  const server = { type: 'http', url, headers: { Authorization: `Bearer ${key}` } }
+  return (
+    <details class="more" open={agentKey !== null}>
+      <summary>How to connect an agent</summary>
+      <div class="stack">
+        <p>Create a key, and add it to the configuration of your MCP client:</p>
+        <CodeBlock text={JSON.stringify({ mcpServers: { signalbox: server } }, null, 2)} label="configuration" />
+        <p>The agent then lists the tools that its key may call.</p>
+      </div>
+    </details>
   )
 }
 
@@ -66,7 +109,7 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
   )
   const limits = Object.entries(budgets).map(
     ([family, { perDay, perMonth }]) =>
-      `${family}: ${perDay ?? 'unlimited'} per day, ${perMonth ?? 'unlimited'} per month`,
+      `${familyName(family)}: ${perDay ?? 'unlimited'} per day, ${perMonth ?? 'unlimited'} per month`,
   )
   return (
     <section class="card" aria-label={name}>
@@ -78,19 +121,31 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
         <Fact title="Key">
           <span class="mono breakable">{keyPrefix(agentKey.env, keyId)}…</span>
         </Fact>
-        <Fact title="Scopes">{scopes.join(', ')}</Fact>
+        <Fact title="May">
+          {scopes.map(scopeName).join(', ')}
+          <small class="mono codes">{scopes.join(', ')}</small>
+        </Fact>
         {names.length > 0 && <Fact title="Projects">{names.join(', ')}</Fact>}
-        {dailyLimit !== null && <Fact title="Calls per day">{`at most ${dailyLimit}`}</Fact>}
-        {limits.length > 0 && <Fact title="Budgets in metered units">{limits.join('; ')}</Fact>}
-        <Fact title="Calls">{String(calls)}</Fact>
-        <Fact title="Last used">{lastUsedAt ? <Ago at={microsOfDate(lastUsedAt)} now={now} /> : 'never'}</Fact>
-        <Fact title="Expires">{expiresAt.toISOString().slice(0, 10)}</Fact>
+        {dailyLimit !== null && <Fact title="Calls per day">{`at most ${dailyLimit.toLocaleString('en')}`}</Fact>}
+        {limits.length > 0 && <Fact title="Units">{limits.join('; ')}</Fact>}
+        <Fact title="Calls">
+          {calls.toLocaleString('en')}
+          {lastUsedAt ? (
+            <>
+              , last used <Ago at={microsOfDate(lastUsedAt)} now={now} />
+            </>
+          ) : (
+            ', never used'
+          )}
+        </Fact>
+        <Fact title="Expires">{dayText(expiresAt.toISOString().slice(0, 10))}</Fact>
       </dl>
       {view.mayManage && state === 'active' && (
         <ButtonForm
           context={context}
           action={`${view.console.base}/agents/${keyId}/revoke`}
-          confirm="Revoke this key? The agent that uses it stops working within five seconds."
+          confirm={`Revoke the key ${name}? The agent that uses it stops working within five seconds.`}
+          yes="Revoke"
           label="Revoke"
           variant="danger"
           name={`Revoke ${name}`}
@@ -100,74 +155,24 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
   )
 }
 
-function NewKey({ context, view }: Props) {
-  const { console, errors, submitted } = view
-  const items = keyItems(view)
-  const values = Object.fromEntries(fieldsOf(items).map(({ name }) => [name, submitted.getAll(name)]))
-  const general = errors.filter(({ path }) => path === 'scopes' || path === 'projects')
-  return (
-    <section class="card form-wide" aria-labelledby="new-key">
-      <h2 id="new-key">New key</h2>
-      {general.map(({ message }) => (
-        <p class="field-error" role="alert" key={message}>
-          {message}
-        </p>
-      ))}
-      <FieldForm
-        context={context}
-        action={`${console.base}/agents`}
-        submit="Create key"
-        items={items}
-        values={values}
-        errors={new Map(errors.map(({ path, message }) => [path, message]))}
-      />
-    </section>
-  )
-}
-
-function keyItems({ scopes, projects, families }: AgentsView): FormItem[] {
-  const scopeOptions = scopes.map((scope) => ({ value: scope, label: <code>{scope}</code> }))
-  const projectOptions = projects.map(({ uuid, name }) => ({ value: uuid, label: name }))
+function callColumns(keys: readonly AgentKey[], now: Micros): Column<ListedAgentCall>[] {
+  const names = new Map(keys.map(({ keyId, name }) => [keyId, name]))
   return [
-    { name: 'name', label: 'Name', isRequired: true, maxLength: 200 },
-    { name: 'scope', label: 'Scopes', kind: 'choices', options: scopeOptions },
-    ...(projects.length > 0
-      ? [
-          {
-            name: 'project',
-            label: 'Projects',
-            hint: 'Required with a monitoring scope.',
-            kind: 'choices',
-            options: projectOptions,
-          } as const,
-        ]
-      : []),
-    { name: 'dailyLimit', label: 'Calls per day', kind: 'integer', hint: 'Empty: unlimited.' },
-    ...families.map(
-      (family): FormItem => ({
-        legend: `Budget of ${familyName(family)}, in metered units. Empty: unlimited`,
-        class: 'pair',
-        items: [
-          { name: `${family}.perDay`, label: 'Per day', kind: 'integer' },
-          { name: `${family}.perMonth`, label: 'Per month', kind: 'integer' },
-        ],
-      }),
-    ),
-    { name: 'days', label: 'Valid for (days)', kind: 'integer', hint: 'Empty: 365. At most 1,095.' },
+    { title: 'Tool', variant: 'mono', cell: ({ tool }) => tool },
+    {
+      title: 'Key',
+      variant: 'breakable',
+      isLabelled: true,
+      // A client with an access token has no key.
+      cell: ({ keyId }) => names.get(keyId) ?? <span class="mono">{keyId}</span>,
+    },
+    {
+      title: 'Outcome',
+      cell: ({ code }) => (
+        <span class={code === 'OK' ? 'pill good' : 'pill bad'}>{code === 'OK' ? 'succeeded' : words(code)}</span>
+      ),
+    },
+    { title: 'Units', variant: 'figure', isLabelled: true, cell: ({ units }) => units },
+    { title: 'When', cell: ({ calledAt }) => <Ago at={microsOfDate(calledAt)} now={now} /> },
   ]
 }
-
-const callColumns = (now: Micros): Column<ListedAgentCall>[] => [
-  { title: 'Tool', cell: ({ tool }) => tool },
-  { title: 'Key', variant: 'mono', cell: ({ keyId }) => keyId },
-  {
-    title: 'Outcome',
-    cell: ({ code }) => (
-      <span class={code === 'OK' ? 'pill good' : 'pill bad'}>
-        {code === 'OK' ? 'succeeded' : code.toLowerCase().replaceAll('_', ' ')}
-      </span>
-    ),
-  },
-  { title: 'Units', variant: 'figure', cell: ({ units }) => units },
-  { title: 'When', cell: ({ calledAt }) => <Ago at={microsOfDate(calledAt)} now={now} /> },
-]

@@ -5,11 +5,12 @@ import { grantableScopes, SPENT_BY_TOOLS, type SpentFamily } from '#shared/tenan
 import { listAgentCalls } from '#shared/tenancy/agents/call-store.ts'
 import { listAgentKeys } from '#shared/tenancy/agents/key-store.ts'
 import { OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
-import { createAgentKey, MAX_DAYS, revokeAgentKey } from '#shared/tenancy/operations/agent-keys.ts'
+import { createAgentKey, revokeAgentKey } from '#shared/tenancy/operations/agent-keys.ts'
 import { toMillis } from '#shared/time.ts'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
+import { countOf, readAccess, wrongFields } from './agent-key-form.tsx'
 import { AgentsPage, type AgentsView } from './agents-page.tsx'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 
@@ -26,7 +27,9 @@ export function agentPages(pages: Pages): void {
     const console = await loadConsole(context, 'manage')
     const actor = personOf(context, console.session)
     await transaction(context.deps.db, (tx) => revokeAgentKey(tx, actor, console, context.params.key ?? ''))
-    redirect(context, `${console.base}/agents`)
+    const path = `${console.base}/agents`
+    setFlash(context, path, { notice: 'The key is revoked. It stops working within five seconds.' })
+    redirect(context, path)
   })
 }
 
@@ -44,8 +47,7 @@ async function create(context: FormContext): Promise<void> {
   const budgets = SPENT_BY_TOOLS.map((family) => [family, budgetOf(family)] as const)
   const input = {
     name: field(form, 'name'),
-    scopes: ['agents:invoke', ...form.getAll('scope')],
-    projects: form.getAll('project'),
+    ...readAccess(form),
     dailyLimit: countOf(form, 'dailyLimit'),
     budgets: Object.fromEntries(budgets.filter(([, { perDay, perMonth }]) => perDay !== null || perMonth !== null)),
     expiresAt: days === null ? undefined : endOf(days, now),
@@ -57,7 +59,7 @@ async function create(context: FormContext): Promise<void> {
     const actor = personOf(context, console.session)
     const { key } = await transaction(deps.db, (tx) => createAgentKey(tx, actor, maker, input, now))
     const path = `${console.base}/agents`
-    setFlash(context, path, { secret: key })
+    setFlash(context, path, { secret: key, notice: 'The key is created.' })
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
@@ -65,40 +67,10 @@ async function create(context: FormContext): Promise<void> {
   }
 }
 
-function countOf(form: URLSearchParams, name: string): number | null {
-  const text = field(form, name)
-  return text === '' ? null : Number(text)
-}
-
 /** @param now POSIX milliseconds @returns undefined for an invalid day, which the schema refuses */
 function endOf(days: number, now: number): string | undefined {
   const end = new Date(now + days * DAY_MS)
   return Number.isNaN(end.getTime()) ? undefined : end.toISOString()
-}
-
-/** Fields with numbers, and their maximum. */
-const COUNTS = new Map([
-  ['dailyLimit', 1_000_000_000],
-  ...SPENT_BY_TOOLS.flatMap((family) => [
-    [`${family}.perDay`, 1_000_000_000] as const,
-    [`${family}.perMonth`, 1_000_000_000] as const,
-  ]),
-  ['days', MAX_DAYS],
-])
-
-function wrongFields(form: URLSearchParams): FieldError[] {
-  const name = field(form, 'name')
-  const errors: FieldError[] = []
-  if (name === '' || name.length > 200 || /\p{C}/u.test(name)) {
-    errors.push({ path: 'name', code: 'FORMAT', message: 'name must be a line of 1 to 200 characters' })
-  }
-  for (const [path, most] of COUNTS) {
-    const count = countOf(form, path)
-    const least = path === 'days' ? 1 : 0
-    if (count === null || (Number.isInteger(count) && count >= least && count <= most)) continue
-    errors.push({ path, code: 'FORMAT', message: `${path} must be a whole number from ${least} to ${most}` })
-  }
-  return errors
 }
 
 /** A manager may assign all scopes of the organisation to a key. */
@@ -137,6 +109,7 @@ async function show(
     calls,
     scopes: [...grantableScopes(held, console.env)].filter((scope) => scope !== 'agents:invoke').toSorted(),
     projects: console.projects.filter(({ organisationId }) => organisationId === console.organisationId),
+    isEntitled,
     mayManage: mayIn(console, 'manage') && isEntitled,
     families: SPENT_BY_TOOLS.filter((spent) => entitlements.some(({ family }) => family === spent)),
     newKey: context.flash.secret ?? null,

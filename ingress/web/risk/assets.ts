@@ -19,17 +19,20 @@ const proof = loadModule('verify-proof', [])
 const report = loadModule('verify-report', [proof])
 const log = loadModule('verify-log', [proof, report])
 const uptime = loadModule('verify-uptime', [proof, report, log])
+const bundle = loadModule('verify-bundle', [proof, report, log])
+
+const file = loadModule('verify-file', [proof, report, log, uptime, bundle])
+const zip = loadModule('verify-zip', [])
+const bagit = loadModule('verify-package', [proof, report, file, zip])
 
 /** The modules of the verification page, each after those that it imports. */
 export const verificationModules: readonly Asset[] = [
-  proof,
-  report,
-  log,
-  uptime,
-  loadModule('verify', [proof, report, log, uptime]),
+  ...[proof, report, log, uptime, bundle, file, zip, bagit],
+  loadModule('verify', [report, log, file, zip, bagit]),
 ]
 
 export const riskAssets = {
   style: loadAsset(import.meta.dirname, 'risk.css'),
   upload: loadAsset(import.meta.dirname, 'upload-import.js'),
+  hash: loadAsset(import.meta.dirname, 'hash-file.js'),
 } as const

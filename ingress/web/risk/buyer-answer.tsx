@@ -70,7 +70,7 @@ async function answer(context: FormContext): Promise<void> {
   const input = { code: field(form, 'code').replaceAll(' ', ''), action } as const
   const result = await deps.outbox.run((tx, enqueue) => answerBuyerRequest(tx, token, input, { ...deps, enqueue }))
   if (result.isAnswered) return redirect(context, `/a/${token}`)
-  show(context, await openLink(context), `This is not the code, or it is too old. Tries left: ${result.left}.`)
+  show(context, await openLink(context), `The code is wrong or has expired. Attempts left: ${result.left}.`)
 }
 
 function show(context: Context, request: BuyerRequest, problem: string | null): void {
@@ -100,7 +100,7 @@ function Content({ context, request, state, problem }: ContentProps) {
   if (state === 'ANSWERED') {
     return (
       <>
-        <h1>This is answered</h1>
+        <h1>Already answered</h1>
         <p>Your answer is recorded. It cannot be changed here.</p>
       </>
     )

@@ -1,13 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { listConsoleClients } from '#shared/risk/risk-console/store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import type { Membership } from '#shared/tenancy/accounts/store.ts'
+import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { type List, ListPage } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import type { RiskArea } from '../shell/navigation.ts'
+import { readCookie, setCookie } from '../shell/sessions.ts'
 import { requireOrganisation, type Workspace } from '../shell/workspace.ts'
+import { MoreActions } from './actions.tsx'
 import { riskAssets } from './assets.ts'
 
 /** One organisation and one environment; they scope every query of the console. */
@@ -21,21 +25,50 @@ export interface Console extends Workspace {
 
 export const CONSOLE = '/organisations/:organisation/risk/:env'
 
+type Environment = 'sandbox' | 'production'
+
+function environmentOf(text: string): Environment | null {
+  return text === 'sandbox' || text === 'production' ? text : null
+}
+
 /**
  * Returns the console of the path.
  * @throws as `requireOrganisation`; NotFoundError for an unknown environment
  */
 export async function loadConsole(context: Context, right: Right): Promise<Console> {
   const opened = await requireOrganisation(context, right)
-  const name = context.params.env
-  if (name !== 'sandbox' && name !== 'production') throw new NotFoundError('There is no such environment.')
+  const name = environmentOf(context.params.env ?? '')
+  if (name === null) throw new NotFoundError('There is no such environment.')
   const { organisation } = opened
+  rememberEnvironment(context, name)
   return {
     ...opened,
     organisationId: organisation.organisationId,
     env: name === 'sandbox' ? 'SANDBOX' : 'PRODUCTION',
     base: `/organisations/${organisation.organisationUuid}/risk/${name}`,
   }
+}
+
+const REMEMBER_SECONDS = 365 * 24 * 3600
+
+function rememberEnvironment({ request, response, deps }: Context, name: Environment): void {
+  if (request.method !== 'GET' || readCookie(request, deps.config, 'risk-env') === name) return
+  setCookie(response, deps.config, 'risk-env', name, REMEMBER_SECONDS)
+}
+
+/**
+ * Returns the environment that this browser used last. By default it is production if the organisation has a client or
+ * an endpoint there, otherwise the sandbox.
+ */
+export async function lastEnvironment({ request, deps }: Context, organisationId: number): Promise<Environment> {
+  const last = environmentOf(readCookie(request, deps.config, 'risk-env'))
+  if (last) return last
+  const production = { organisationId, env: 'PRODUCTION' } as const
+  const [clients, endpoints] = await Promise.all([
+    listConsoleClients(deps.db, production),
+    listEndpoints(deps.db, { ...production, after: null, limit: 1 }),
+  ])
+  return clients.length + endpoints.length > 0 ? 'production' : 'sandbox'
 }
 
 export function mayIn(console: Console, right: Right): boolean {
@@ -49,14 +82,12 @@ export function sendConsole(
   content: ComponentChildren,
   status = 200,
 ): void {
-  const { organisation, organisationId } = console
-  const project = console.projects.find((one) => one.organisationId === organisationId)
+  const { organisation } = console
   sendPage(
     context,
     {
       title: page.title,
       workspace: console,
-      ...(project && { project }),
       area: page.area,
       riskBase: console.base,
       ...(page.pollSeconds !== undefined && { pollSeconds: page.pollSeconds }),
@@ -64,9 +95,14 @@ export function sendConsole(
     <>
       <RiskStyle />
       <nav class="chips console-head" aria-label="Environment">
+        <span class="muted">Environment:</span>
         <EnvLinks organisation={organisation} console={console} area={page.area} />
       </nav>
-      {console.env === 'SANDBOX' && <SandboxBand />}
+      {console.env === 'SANDBOX' ? (
+        <SandboxBand />
+      ) : (
+        <p class="muted">Production: real registries and real deliveries. Nothing of the sandbox is shown here.</p>
+      )}
       {/* Every page has the region, because the page before the result must be able to show the result. */}
       <div data-region="content">{content}</div>
     </>,
@@ -74,7 +110,7 @@ export function sendConsole(
   )
 }
 
-interface ConsoleList<Row> extends Omit<List<Row>, 'path' | 'label' | 'title' | 'actions'> {
+interface ConsoleList<Row> extends Omit<List<Row>, 'path' | 'label' | 'title' | 'actions' | 'more'> {
   title: string
   /** default: the title */
   heading?: string
@@ -82,16 +118,21 @@ interface ConsoleList<Row> extends Omit<List<Row>, 'path' | 'label' | 'title' | 
   label?: string
   area: RiskArea
   pollSeconds?: number
-  /** path of the list and its actions, below the console */
+  /** path of the list, below the console */
   path: string
+  /** the actions are below this path; default: the list */
+  actionPath?: string
   /** right that the actions require; default `edit` */
   right?: Right
   actions?: readonly (readonly [path: string, label: string])[]
+  /** the menu beside the actions */
+  more?: readonly (readonly [path: string, label: string])[]
 }
 
 export function sendList<Row>(context: Context, console: Console, list: ConsoleList<Row>): void {
-  const { heading, area, pollSeconds, path, right = 'edit', actions = [], ...rest } = list
-  const offered = actions.map(([below, label]) => ({ href: console.base + path + below, label }))
+  const { heading, area, pollSeconds, path, actionPath = path, right = 'edit', actions = [], more = [], ...rest } = list
+  const linksOf = (links: typeof actions) =>
+    mayIn(console, right) ? links.map(([below, label]) => ({ href: console.base + actionPath + below, label })) : []
   sendConsole(
     context,
     console,
@@ -101,7 +142,8 @@ export function sendList<Row>(context: Context, console: Console, list: ConsoleL
       title={heading ?? list.title}
       label={list.label ?? list.title}
       path={console.base + path}
-      actions={mayIn(console, right) ? offered : []}
+      actions={linksOf(actions)}
+      more={<MoreActions context={context} actions={linksOf(more)} />}
     />,
   )
 }
@@ -128,7 +170,7 @@ function EnvLinks({ organisation, console, area }: { organisation: Membership; c
           href={`/organisations/${organisation.organisationUuid}/risk/${env}/${area}`}
           aria-current={console.base.endsWith(`/${env}`) ? 'true' : undefined}
         >
-          {env === 'sandbox' ? 'Sandbox' : 'Live'}
+          {env === 'sandbox' ? 'Sandbox' : 'Production'}
         </a>
       ))}
     </>

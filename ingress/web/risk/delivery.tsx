@@ -11,7 +11,8 @@ import { type Context, type FormContext, type Pages, redirect } from '../shell/c
 import { setFlash } from '../shell/flash.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
-import { DeliveryState } from './webhooks.tsx'
+import { DeliveryState, deliveryMeanings, isAboutEndpoint } from './endpoint-states.tsx'
+import { eventName } from './event-names.ts'
 
 export function deliveryPages(pages: Pages): void {
   pages.get(`${CONSOLE}/deliveries/:delivery`, showDelivery)
@@ -42,13 +43,25 @@ async function showDelivery(context: Context): Promise<void> {
     <>
       <Crumb href={`${console.base}/webhooks/${delivery.endpointId}`} label={endpoint?.url ?? 'A deleted endpoint'} />
       <div class="page-head">
-        <h1>
-          {delivery.eventType} <DeliveryState state={delivery.state} />
-        </h1>
+        <div>
+          <h1>
+            {eventName(delivery.eventType)} <DeliveryState {...delivery} />
+          </h1>
+          <p class="muted breakable">
+            <code>{delivery.eventType}</code>
+            {!isAboutEndpoint(delivery) && (
+              <>
+                {' '}
+                of deal <code>{delivery.dealId}</code>
+              </>
+            )}
+          </p>
+        </div>
         {mayIn(console, 'edit') && isRetryable(delivery) && endpoint?.state === 'ACTIVE' && (
           <ButtonForm context={context} action={`${path}/resend`} label="Resend now" variant="primary" />
         )}
       </div>
+      <p>{deliveryMeanings[delivery.state]}</p>
       <Timeline delivery={delivery} attempts={attempts} now={now()} />
       <div class="side-by-side">
         <section class="card" aria-labelledby="request">
@@ -58,7 +71,7 @@ async function showDelivery(context: Context): Promise<void> {
           </p>
           <h3>Headers</h3>
           <CodeBlock
-            text={`content-type: application/json\nwebhook-id: ${delivery.eventId}\nwebhook-timestamp: the second of the attempt\nwebhook-signature: v1,… by the endpoint’s secret`}
+            text={`content-type: application/json\nwebhook-id: ${delivery.eventId}\nwebhook-timestamp: <time of the attempt, in seconds>\nwebhook-signature: <v1,… made with the secret of the endpoint>`}
             label="headers"
           />
           <h3>Body</h3>
@@ -69,7 +82,9 @@ async function showDelivery(context: Context): Promise<void> {
       {endpoint && (
         <section class="card" aria-labelledby="curl">
           <h2 id="curl">As curl</h2>
-          <p class="muted">The exact body, without the signature: an endpoint that checks it refuses this.</p>
+          <p class="muted">
+            Sends the exact body without a signature. An endpoint that verifies signatures refuses it.
+          </p>
           <CodeBlock text={curlOf(endpoint.url, delivery)} label="curl command" />
         </section>
       )}
@@ -88,7 +103,7 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
         <dl class="facts">
           <div>
             <dt>Status</dt>
-            <dd>{attempt.statusCode === null ? 'no answer' : `HTTP ${attempt.statusCode}`}</dd>
+            <dd>{attempt.statusCode === null ? 'no response' : `HTTP ${attempt.statusCode}`}</dd>
           </div>
           <div>
             <dt>Result</dt>
@@ -106,7 +121,7 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
           </div>
         </dl>
       )}
-      <p class="hint foot">The body of an answer is not shown: it may be that of a server which is not yours.</p>
+      <p class="hint foot">The response body is not shown, because the server may belong to another owner.</p>
     </section>
   )
 }
@@ -116,18 +131,18 @@ function failureText(failure: string): string {
 }
 
 const failureLabels: Readonly<Record<string, string>> = {
-  config: 'its settings allow no attempt',
-  blocked: 'its address may not be connected to',
-  dns: 'its name was not found',
-  connect: 'no connection could be made',
-  tls: 'its certificate was not accepted',
-  timeout: 'no answer in time',
-  reset: 'the connection was broken off',
-  protocol: 'the answer could not be read',
-  status: 'it answered with another status than 2xx',
-  refused: 'it refused',
+  config: 'the settings of the endpoint allow no attempt',
+  blocked: 'its address is not allowed',
+  dns: 'the host name was not found',
+  connect: 'the connection failed',
+  tls: 'the TLS certificate was not accepted',
+  timeout: 'timeout: no response in time',
+  reset: 'the connection was reset',
+  protocol: 'the response could not be read',
+  status: 'the status is not 2xx',
+  refused: 'the endpoint refused it',
   limit: 'a limit was reached',
-  internal: 'an error of ours',
+  internal: 'an error on our side',
 }
 
 function resultText({ outcome, failure }: Attempt): string {
@@ -138,7 +153,7 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
   return (
     <section class="card" aria-labelledby="attempts">
       <h2 id="attempts">Attempts</h2>
-      <ol class="timeline">
+      <ol class="attempts">
         <li>
           <span class="pill">created</span> <Ago at={microsOfDate(delivery.createdAt)} now={now} />
         </li>
@@ -165,13 +180,13 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
             {microsOfDate(delivery.nextAttemptAt) > now ? (
               <Ago at={microsOfDate(delivery.nextAttemptAt)} now={now} />
             ) : (
-              'is due. It waits while the endpoint keeps failing: then one attempt at a time is made.'
+              'is due. While the endpoint fails, only one attempt runs at a time.'
             )}
           </li>
         )}
         {delivery.finishedAt && (
           <li>
-            <DeliveryState state={delivery.state} /> <Ago at={microsOfDate(delivery.finishedAt)} now={now} />
+            <DeliveryState {...delivery} /> <Ago at={microsOfDate(delivery.finishedAt)} now={now} />
           </li>
         )}
       </ol>
@@ -187,6 +202,6 @@ async function resend(context: FormContext): Promise<void> {
     retryDelivery(tx, personOf(context, console.session), wanted, { enqueue }),
   )
   const path = `${console.base}/deliveries/${id}`
-  setFlash(context, path, { notice: 'It is sent again. The attempt appears below.' })
+  setFlash(context, path, { notice: 'The event is being sent again. The attempt appears below.' })
   redirect(context, path)
 }

@@ -27,11 +27,11 @@ const OPTIONAL: readonly FormField[] = [
     name: 'subcontractValue',
     label: 'Subcontract value (₹)',
     kind: 'number',
-    hint: 'that of the purchase order when empty',
+    hint: 'default: the value of the purchase order',
   },
   { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
   { name: 'poNumber', label: 'Purchase order number', hint: 'matched in the first-financing registry' },
-  { name: 'poDate', label: 'Purchase order date', hint: 'YYYY-MM-DD' },
+  { name: 'poDate', label: 'Purchase order date', kind: 'date' },
 ]
 
 const PARTIES = [
@@ -41,7 +41,7 @@ const PARTIES = [
 ] as const
 
 const SCENARIOS = [
-  { value: '', label: 'Nothing special' },
+  { value: '', label: 'None: every registry answers normally' },
   ...packScenarios.map(({ digits, words }) => ({ value: digits, label: `${capital(words)} (${digits})` })),
 ]
 
@@ -50,12 +50,12 @@ const AMOUNTS: ReadonlySet<string> = new Set(['poValue', 'subcontractValue'])
 const ITEMS: readonly FormItem[] = [
   ...REQUIRED,
   {
-    legend: 'What the sandbox answers',
+    legend: 'Scenario of the sandbox',
     items: [
       {
         content: (
           <p class="hint">
-            The last two digits of a party's PAN choose it. They and the check character are set for you.
+            In the sandbox, the last two digits of a party's PAN choose the scenario. The form sets them for you.
           </p>
         ),
       },
@@ -63,7 +63,7 @@ const ITEMS: readonly FormItem[] = [
         class: 'pair',
         items: [
           { name: 'scenario', label: 'Scenario', kind: 'select', options: SCENARIOS },
-          { name: 'scenarioOf', label: 'Of', kind: 'select', options: PARTIES, value: 'borrowerGstin' },
+          { name: 'scenarioOf', label: 'Party', kind: 'select', options: PARTIES, value: 'borrowerGstin' },
         ],
       },
     ],

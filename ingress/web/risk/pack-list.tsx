@@ -28,13 +28,27 @@ async function showPacks(context: Context): Promise<void> {
   )
   const isSandbox = console.env === 'SANDBOX'
   const path = `${console.base}/packs`
-  const none = `No pack yet. ${isSandbox ? 'A new one takes a second.' : 'They are requested through the API.'}`
+  const none = isSandbox ? (
+    'No pack yet. A new one takes about a second.'
+  ) : (
+    <p class="empty">
+      No packs in production yet. A program requests them with <code>POST /v1/po/risk-signals</code>, as a{' '}
+      <a href={`${console.base}/clients`}>client</a>.
+    </p>
+  )
   sendList(context, console, {
     title: 'Packs',
     area: 'packs',
     path: '/packs',
     actions: isSandbox ? [['/new', 'New pack']] : [],
-    intro: <FilterChips label="Signal level" path={path} name="level" values={LEVELS} chosen={level} />,
+    intro: (
+      <>
+        <p class="muted">
+          Evidence about a purchase order, from registries. Received one by mail? <a href="/verify">Verify a pack</a>.
+        </p>
+        <FilterChips label="Signal level" path={path} name="level" values={LEVELS} chosen={level} />
+      </>
+    ),
     filters: { level },
     variant: 'wide-table stacked',
     columns: packColumns(path, subjects, now()),
@@ -62,6 +76,10 @@ const LEVEL_CLASSES: Readonly<Record<string, string>> = {
   CONFLICTED: 'bad',
 }
 
+export function LevelPill({ level }: { level: string }) {
+  return <span class={`pill ${LEVEL_CLASSES[level] ?? ''}`}>{level}</span>
+}
+
 function packColumns(
   path: string,
   subjects: ReadonlyMap<string, PackSubject>,
@@ -81,6 +99,12 @@ function packColumns(
         </a>
       ),
     },
+    {
+      title: 'Borrower',
+      variant: 'mono',
+      isLabelled: true,
+      cell: ({ packId }) => subjects.get(packId)?.borrower ?? '—',
+    },
     { title: 'Buyer', variant: 'mono', isLabelled: true, cell: ({ packId }) => subjects.get(packId)?.buyer ?? '—' },
     {
       title: 'Order',
@@ -94,11 +118,12 @@ function packColumns(
     { title: 'Deal', variant: 'breakable', isLabelled: true, cell: ({ dealId }) => dealId ?? '—' },
     {
       title: 'Signal level',
-      cell: ({ signalLevel, status }) => (
-        <span class={`pill ${signalLevel === null ? '' : LEVEL_CLASSES[signalLevel]}`}>
-          {signalLevel ?? (status === 'FAILED' ? 'failed' : 'being composed')}
-        </span>
-      ),
+      cell: ({ signalLevel, status }) =>
+        signalLevel === null ? (
+          <span class="pill">{status === 'FAILED' ? 'failed' : 'being composed'}</span>
+        ) : (
+          <LevelPill level={signalLevel} />
+        ),
     },
     {
       title: 'Evidence',

@@ -40,11 +40,17 @@ async function showPack(context: Context): Promise<void> {
   const source = await requirePack(context, console, packId)
   if (source.body === null) return showUnfinished(context, console, source)
   const document = packDocument({ ...source, body: source.body, env: console.env })
-  await showReady(context, console, document, context.flash.secret ?? null)
+  await showReady(context, console, { document, borrower: source.borrower, link: context.flash.secret ?? null })
 }
 
-/** @param link address of a new share link, shown once */
-async function showReady(context: Context, console: Console, document: PackDocument, link: string | null) {
+interface Ready {
+  document: PackDocument
+  borrower: string | null
+  /** address of a new share link, shown once */
+  link: string | null
+}
+
+async function showReady(context: Context, console: Console, { document, borrower, link }: Ready): Promise<void> {
   const { db, config, now } = context.deps
   const { packId } = document
   const [view, shares] = await Promise.all([viewAnchor(db, document.anchor.txId), listShares(db, packId)])
@@ -76,7 +82,7 @@ async function showReady(context: Context, console: Console, document: PackDocum
             </a>
           </div>
         </div>
-        <PackView document={document} />
+        <PackView document={document} borrower={borrower} />
         <AnchorBlock document={document} proof={proof} publicUrl={config.publicUrl} />
         {isShared && (
           <ShareCard context={context} console={console} path={path} shares={shares} link={link} now={now()} />
@@ -118,7 +124,7 @@ export async function sendPdf(context: Context, owner: Parameters<typeof packPdf
   context.response
     .status(202)
     .set({ Refresh: '2', 'Content-Type': 'text/plain; charset=utf-8' })
-    .end('The log does not include this pack yet. The document follows by itself within seconds.\n')
+    .end('The log does not include this pack yet. This page reloads and sends the document within seconds.\n')
 }
 
 async function sendJson(context: Context): Promise<void> {

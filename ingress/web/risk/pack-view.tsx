@@ -1,7 +1,7 @@
 import type { Card, CardEvidence } from '#shared/risk/packs/pdf/card.ts'
 import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/document.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
-import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/labels.ts'
+import { gradeText, missingText, QUESTION_HINT, sourceName } from '#shared/risk/packs/pdf/labels.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 import { type Column, Table } from '../lists/list.tsx'
 import type { PagePart } from '../shell/basics.tsx'
@@ -15,13 +15,17 @@ export function packParts({ cards, flags }: PackDocument): PagePart[] {
   ]
 }
 
-/** The order is that of the PDF; the anchor follows it. */
-export function PackView({ document }: { document: PackDocument }) {
+/**
+ * The order is that of the PDF; the anchor follows it.
+ * @param borrower undefined on pages for other organisations, because the pack does not contain it
+ */
+export function PackView({ document, borrower }: { document: PackDocument; borrower?: string | null }) {
   return (
     <>
-      <PackHead document={document} />
+      <PackHead document={document} borrower={borrower} />
       <TierStrip tiers={document.tiers} />
       <p class="evidence-sentence">{EVIDENCE_SENTENCE}</p>
+      <p class="hint">{QUESTION_HINT}</p>
       <div class="signal-cards">
         {document.cards.map((card) => (
           <SignalCard key={card.key} card={card} />
@@ -43,26 +47,19 @@ export function PackView({ document }: { document: PackDocument }) {
   )
 }
 
-function PackHead({ document }: { document: PackDocument }) {
+function PackHead({ document, borrower }: { document: PackDocument; borrower: string | null | undefined }) {
   const { packId, generatedAt, isSandbox, level, order } = document
+  // A pack uses the value of the order if no subcontract value was declared.
+  const subcontract = order.subcontract === order.value ? {} : { note: `subcontracts for ${order.subcontract}` }
   return (
     <>
       <p class={`pack-level is-${level.code.toLowerCase()}`}>
         <strong>{level.code}</strong> — {level.meaning}
       </p>
-      <ol class="parties" aria-label="Who the order goes through">
-        <li>
-          <small>Buyer</small>
-          <span class="mono breakable">{order.buyer}</span>
-        </li>
-        <li>
-          <small>Order</small>
-          <span class="figure">{order.value}</span>
-        </li>
-        <li>
-          <small>Subcontractor</small>
-          <span class="mono breakable">{order.subcontractor}</span>
-        </li>
+      <ol class="parties" aria-label="Parties of the order">
+        <Party label="Buyer" gstin={order.buyer} note={`orders for ${order.value}`} />
+        <Party label="Borrower" gstin={borrower ?? null} {...subcontract} />
+        <Party label="Subcontractor" gstin={order.subcontractor} />
       </ol>
       <dl class="facts pack-facts">
         <div>
@@ -78,6 +75,17 @@ function PackHead({ document }: { document: PackDocument }) {
         </div>
       </dl>
     </>
+  )
+}
+
+/** @param gstin null if the page does not know it */
+function Party({ label, gstin, note }: { label: string; gstin: string | null; note?: string }) {
+  return (
+    <li>
+      <small>{label}</small>
+      {gstin === null ? <span class="muted">not named in the pack</span> : <span class="mono breakable">{gstin}</span>}
+      {note !== undefined && <small class="figure">{note}</small>}
+    </li>
   )
 }
 
@@ -117,7 +125,7 @@ function SignalCard({ card }: { card: Card }) {
       />
       {card.grade && (
         <p class="hint" title={card.grade}>
-          Question class: {gradeText(card.grade)}
+          Question: {gradeText(card.grade)}
         </p>
       )}
     </article>

@@ -1,10 +1,12 @@
 import { verificationPages } from '../public-verification/page.tsx'
-import { type Pages, redirect } from '../shell/context.ts'
+import { type Context, type Pages, redirect } from '../shell/context.ts'
+import { isRiskArea, type RiskArea } from '../shell/navigation.ts'
+import { requireOrganisation } from '../shell/workspace.ts'
 import { agentPages } from './agents.ts'
 import { buyerAnswerPages } from './buyer-answer.tsx'
 import { clientPages } from './clients.tsx'
 import { comparePages } from './compare.tsx'
-import { CONSOLE, loadConsole } from './console.tsx'
+import { CONSOLE, lastEnvironment, loadConsole } from './console.tsx'
 import { deliveryPages } from './delivery.tsx'
 import { acceptancePages } from './evidence/acceptance.tsx'
 import { businessPages } from './evidence/businesses.tsx'
@@ -24,10 +26,11 @@ import { webhookActionPages } from './webhook-actions.tsx'
 import { webhookPages } from './webhooks.tsx'
 
 export function riskPages(pages: Pages): void {
-  pages.get('/organisations/:organisation/risk', (context) => {
-    redirect(context, `/organisations/${encodeURIComponent(context.params.organisation ?? '')}/risk/sandbox/packs`)
-  })
+  pages.get('/organisations/:organisation/risk', (context) => openLast(context, 'packs'))
+  // The last word of the path is an environment, or an area whose environment is the one used last.
   pages.get(CONSOLE, async (context) => {
+    const { env = '' } = context.params
+    if (isRiskArea(env)) return openLast(context, env)
     const { base } = await loadConsole(context, 'view')
     redirect(context, `${base}/packs`)
   })
@@ -59,4 +62,10 @@ export function riskPages(pages: Pages): void {
   ]) {
     register(pages)
   }
+}
+
+async function openLast(context: Context, area: RiskArea): Promise<void> {
+  const { organisation } = await requireOrganisation(context, 'view')
+  const env = await lastEnvironment(context, organisation.organisationId)
+  redirect(context, `/organisations/${organisation.organisationUuid}/risk/${env}/${area}`)
 }

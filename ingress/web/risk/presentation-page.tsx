@@ -44,7 +44,7 @@ async function show(context: Context): Promise<void> {
         {isOpen && (
           <p>
             <a class="button" href={`/present/${page}`}>
-              Look again
+              Reload
             </a>
           </p>
         )}
@@ -69,7 +69,7 @@ function Content({ context, presentation, state, handle }: ContentProps) {
         <>
           <h1>Refused</h1>
           <Reasons reasons={presentation.reasons} />
-          <p>This request is over. Request a new one.</p>
+          <p>This request has ended. Request a new one.</p>
         </>
       )
     case 'EXPIRED':
@@ -120,7 +120,7 @@ function Open({ context, presentation, state, handle }: ContentProps) {
       {reasons.length > 0 && (
         <>
           <Reasons reasons={reasons} />
-          <p>Tries left: {MAX_REFUSALS - refusals}.</p>
+          <p>Attempts left: {MAX_REFUSALS - refusals}.</p>
         </>
       )}
       <div class="qr">

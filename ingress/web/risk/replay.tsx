@@ -21,7 +21,7 @@ export function Replay({ context, path }: { context: Context; path: string }) {
     <section class="card form-wide" id="replay" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay</h2>
       <p class="muted">
-        Sends the same events with the same bodies once more, in order, at most 50 a second. Pending deliveries are not
+        Sends the same events again with the same bodies, in order, at most 50 per second. Pending deliveries are not
         included: they are sent without a replay.
       </p>
       <ul class="chips small" aria-label="Usual times of the events">
@@ -76,7 +76,7 @@ const MEANINGS: Readonly<Record<(typeof REPLAYABLE)[number], string>> = {
   FAILED: 'No retry could succeed: the endpoint answered 410, or its URL is not allowed.',
   EXHAUSTED: 'All ten attempts failed.',
   SUPPRESSED: 'Not sent, because the endpoint was not active.',
-  DELIVERED: 'The endpoint has accepted them already and gets them again.',
+  DELIVERED: 'The endpoint accepted these already and receives them again.',
 }
 
 /** Texts for the inputs, in UTC; '' is no bound. */

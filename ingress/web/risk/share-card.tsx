@@ -62,5 +62,5 @@ export function ShareCard(props: {
 
 function stateOf({ revokedAt, expiresAt }: PackShare, now: number): string {
   if (revokedAt) return 'revoked'
-  return microsOfDate(expiresAt) > now ? 'works' : 'ended'
+  return microsOfDate(expiresAt) > now ? 'works' : 'expired'
 }

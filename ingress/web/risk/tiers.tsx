@@ -1,12 +1,12 @@
 import { TIERS, type TierCount, tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 
 /** The fill shows the tier; a cross marks a missing value. */
-function TierMark({ tier }: { tier: string }) {
+function TierIcon({ tier }: { tier: string }) {
   const place = TIERS.map(String).indexOf(tier)
   const steps = TIERS.length - 1
   const height = place < 0 ? 0 : (10 * (steps - place)) / steps
   return (
-    <svg class="tier-mark" viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
+    <svg class="tier-icon" viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
       <rect class="tier-box" x="2" y="2" width="10" height="10" />
       {height > 0 ? (
         <rect class="tier-fill" x="2" y={12 - height} width="10" height={height} />
@@ -20,7 +20,7 @@ function TierMark({ tier }: { tier: string }) {
 export function Tier({ tier }: { tier: string }) {
   return (
     <span class={tier === 'MISSING' ? 'tier is-missing' : 'tier'}>
-      <TierMark tier={tier} />
+      <TierIcon tier={tier} />
       {tierLabel(tier)}
     </span>
   )

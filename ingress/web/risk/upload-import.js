@@ -1,27 +1,28 @@
-// Says how much of a file is sent. Without it the browser sends the form by itself, and shows nothing meanwhile.
+// Shows the progress of an upload. Without this script the browser submits the form without progress.
 document.addEventListener('submit', (event) => {
   const form = event.target
   if (!(form instanceof HTMLFormElement) || !form.matches('form[data-upload]')) return
   event.preventDefault()
   const bar = form.querySelector('progress')
-  const said = form.querySelector('[data-said]')
+  const status = form.querySelector('[role="status"]')
   const button = form.querySelector('button[type="submit"]')
   const { files } = form.querySelector('input[type="file"]')
-  // Refused by the service too, which by then has to break the connection off.
+  // The service refuses the file as well, but must close the connection then.
   if (files[0]?.size > Number(form.dataset.upload)) {
-    said.textContent = 'The file is longer than what is taken.'
+    status.textContent = `The file is larger than ${Number(form.dataset.upload) / 1024 ** 2} MiB.`
     return
   }
   const request = new XMLHttpRequest()
   const failed = () => {
     bar.hidden = true
     button.disabled = false
-    said.textContent = 'The connection broke. Nothing of the file was kept; send it again.'
+    status.textContent = 'The connection was lost. Nothing of the file was stored. Upload it again.'
   }
   request.upload.addEventListener('progress', ({ loaded, total }) => {
     bar.max = total
     bar.value = loaded
-    said.textContent = loaded < total ? `${Math.floor((loaded / total) * 100)} % sent` : 'Sent; one moment.'
+    status.textContent =
+      loaded < total ? `${Math.floor((loaded / total) * 100)} % uploaded` : 'Uploaded. The file is being stored.'
   })
   request.addEventListener('load', () => {
     if (request.status < 400) return location.assign(request.responseURL)

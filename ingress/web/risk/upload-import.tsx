@@ -1,39 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { MAX_FILE_BYTES } from '#shared/risk/colending/imports/import.ts'
+import { sampleTape } from '#shared/risk/colending/imports/sample.ts'
 import type { NewUpload } from '#shared/risk/colending/imports/upload-store.ts'
-import { BUREAU_MAPPINGS, MAPPINGS_CLAIM, TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
+import { findFileMapping, MAPPINGS_CLAIM } from '#shared/risk/colending/mappings/registry.ts'
 import { jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { toProblem } from '../../errors.ts'
 import { receiveUpload } from '../../import-upload.ts'
 import { SelectField } from '../forms/inputs.tsx'
+import { Crumb } from '../shell/basics.tsx'
 import { type Context, field, type Pages, redirect, type UploadContext } from '../shell/context.ts'
 import { Problem } from '../shell/notice.tsx'
 import { riskAssets } from './assets.ts'
-import { CONSOLE, type Console, sendConsole } from './console.tsx'
+import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 import { requireFamily } from './evidence/form.tsx'
 import { note } from './evidence/job-context.ts'
+import { ExpectedColumns, FORMATS } from './import-formats.tsx'
 
 const PATH = `${CONSOLE}/imports/new`
 const MIB = 1024 * 1024
 
-const FORMATS = [
-  { value: '', label: 'Loan tape (CSV), recognised by its header' },
-  ...TAPE_MAPPINGS.map(({ id }) => ({ value: id, label: `Loan tape (CSV), ${id}` })),
-  ...BUREAU_MAPPINGS.map(({ id, style }) => ({ value: id, label: `Bureau file, ${style}` })),
-]
-
 /** Accepts the files of the API, with its validation. */
 export function uploadImportPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/imports/samples/:mapping`, sendSample)
   pages.get(PATH, async (context) => {
-    show(context, await requireFamily(context, 'colending'), { format: '', requestKey: randomUUID() })
+    const format = findFileMapping(context.query.get('format') ?? '')?.id ?? ''
+    show(context, await requireFamily(context, 'colending'), { format, requestKey: randomUUID() })
   })
   pages.upload(PATH, async (context) => {
     const console = await requireFamily(context, 'colending')
     const requestKey = field(context.form, 'requestKey')
-    if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
+    if (!isUuid(requestKey)) throw new NotFoundError('The form is incomplete: open it again.')
     const format = field(context.form, 'format')
     try {
       const { importId, isNew } = await receive(context, console, planOf(format), requestKey)
@@ -50,9 +49,9 @@ export function uploadImportPages(pages: Pages): void {
 /** @throws ValidationError */
 function planOf(format: string): Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'> {
   if (format === '') return { kind: 'TAPE', style: 'csv', requestedMapping: null }
-  const mapping = [...TAPE_MAPPINGS, ...BUREAU_MAPPINGS].find(({ id }) => id === format)
+  const mapping = findFileMapping(format)
   if (mapping) return { kind: mapping.kind, style: mapping.style, requestedMapping: mapping.id }
-  const message = 'The format is none of those that are offered.'
+  const message = 'Unknown format: choose one of the list.'
   throw new ValidationError(message, [{ path: 'format', code: 'UNKNOWN_VALUE', message }])
 }
 
@@ -68,7 +67,7 @@ async function receive(
     throw new ValidationError(message, [{ path: 'file', code: 'REQUIRED', message }])
   }
   const answer = await receiveUpload(context.deps, context.file, {
-    upload: { organisationId, env, ...plan },
+    upload: { organisationId, env, ...plan, fileName: context.fileName },
     once: ({ sha256 }) => ({
       scope: { organisationId, env, key: `page-${requestKey}` },
       fingerprint: requestFingerprint({
@@ -88,6 +87,17 @@ async function receive(
   return JSON.parse(answer.body) as { importId: string; isNew: boolean }
 }
 
+async function sendSample(context: Context): Promise<void> {
+  await loadConsole(context, 'view')
+  const mapping = findFileMapping(context.params.mapping ?? '')
+  if (mapping?.kind !== 'TAPE') throw new NotFoundError('There is no such sample.')
+  context.response
+    .status(200)
+    .set('Content-Type', 'text/csv; charset=utf-8')
+    .set('Content-Disposition', `attachment; filename="sample-${mapping.sourceFormat}.csv"`)
+    .end(sampleTape(mapping))
+}
+
 interface Shown {
   format: string
   requestKey: string
@@ -101,10 +111,11 @@ function show(context: Context, console: Console, { format, requestKey, message,
     console,
     { title: 'Upload a file', area: 'imports' },
     <>
+      <Crumb href={`${console.base}/imports`} label="Imports" />
       <h1>Upload a file</h1>
       <p class="muted">
-        A loan tape or a file in the style of a credit bureau: text in UTF-8, {MAX_FILE_BYTES / MIB} MiB at most. What
-        cannot be read is reported by line and column; cell values are never repeated. {MAPPINGS_CLAIM}
+        A loan tape or a file in the style of a credit bureau. After the upload you see the accepted rows, and each
+        invalid cell by line and column, without its content.
       </p>
       <Problem text={message} />
       <form
@@ -119,10 +130,20 @@ function show(context: Context, console: Console, { format, requestKey, message,
         <SelectField label="Format" name="format" value={format} options={FORMATS} />
         <div class="field">
           <label for="file">File</label>
-          <input type="file" id="file" name="file" accept=".csv,.txt,.dat,text/csv,text/plain" required />
+          <input
+            type="file"
+            id="file"
+            name="file"
+            accept=".csv,.txt,.dat,text/csv,text/plain"
+            required
+            aria-describedby="file-hint"
+          />
+          <p class="hint" id="file-hint">
+            UTF-8 text, at most {MAX_FILE_BYTES / MIB} MiB. Save a spreadsheet as CSV first.
+          </p>
         </div>
-        <progress hidden aria-label="How much is sent" value={0} max={1} />
-        <p data-said role="status" />
+        <progress hidden aria-label="Upload progress" value={0} max={1} />
+        <p role="status" />
         <div class="form-foot">
           <button class="primary" type="submit">
             Upload
@@ -132,6 +153,8 @@ function show(context: Context, console: Console, { format, requestKey, message,
           </a>
         </div>
       </form>
+      <ExpectedColumns base={`${console.base}/imports`} chosen={format} />
+      <p class="hint">{MAPPINGS_CLAIM}</p>
       <script type="module" src={riskAssets.upload.path} />
     </>,
     status,

@@ -1,10 +1,12 @@
 import { listUsage, type UsageRow } from '#shared/risk/metering/store.ts'
 import { dayText } from '#shared/risk/packs/pdf/figures.ts'
 import { type FamilyUsage, usageByFamily } from '#shared/risk/risk-console/store.ts'
+import type { Family } from '#shared/tenancy/oauth/families.ts'
 import { type Micros, toDate } from '#shared/time.ts'
+import { EmptyCard } from '../lists/empty-card.tsx'
 import { type Column, PageHead, Table } from '../lists/list.tsx'
 import type { Context, Pages } from '../shell/context.ts'
-import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
 /** 30 days of ten families */
@@ -33,10 +35,9 @@ async function showUsage(context: Context): Promise<void> {
     <>
       <PageHead title="Usage" actions={days.length > 0 ? [download] : []} />
       <p class="muted">
-        Successful calls that produce evidence are counted in units; imports and lists of receivables count several.
-        Repetitions, errors and polling are free.
+        A unit is counted when a call creates evidence. Reads, errors and repetitions of a call are free.
       </p>
-      {families.length === 0 && <p class="empty">Nothing was metered yet.</p>}
+      {families.length === 0 ? <NoUnits console={console} /> : <p>{sumText(families)}</p>}
       <Table
         label="Units per family"
         variant="units stacked"
@@ -49,9 +50,55 @@ async function showUsage(context: Context): Promise<void> {
           <Table label="Units per day" variant="units" columns={DAY_COLUMNS} rows={days} />
         </details>
       )}
+      <details class="more">
+        <summary>What counts as a unit?</summary>
+        <Table label="Units" variant="stacked" columns={UNIT_COLUMNS} rows={UNITS} />
+      </details>
     </>,
   )
 }
+
+/** For example `12 units this month, 2 of them today (UTC).` */
+function sumText(families: readonly FamilyUsage[]): string {
+  const sum = (of: 'monthToDate' | 'today') => families.reduce((total, family) => total + Number(family[of]), 0)
+  const month = sum('monthToDate')
+  const unit = month === 1 ? 'unit' : 'units'
+  return `${month.toLocaleString('en')} ${unit} this month, ${sum('today').toLocaleString('en')} of them today (UTC).`
+}
+
+function NoUnits({ console }: { console: Console }) {
+  const isSandbox = console.env === 'SANDBOX'
+  const request = mayIn(console, 'edit') && { label: 'Request a sandbox pack', href: `${console.base}/packs/new` }
+  return (
+    <EmptyCard
+      title={`No units in ${isSandbox ? 'the sandbox' : 'production'} yet`}
+      action={isSandbox ? request : { label: 'See the clients', href: `${console.base}/clients` }}
+    >
+      <p>
+        {isSandbox
+          ? 'The first pack appears here as one unit. Units of the sandbox and of production are separate.'
+          : 'Programs create evidence as a client of the API. Each call appears here on its day.'}
+      </p>
+    </EmptyCard>
+  )
+}
+
+/** See docs/spec/risk-signals.md#metering. */
+const UNITS: readonly (readonly [family: Family, unit: string])[] = [
+  ['risk-signals', 'a pack; a dilution answer, once per pair of parties and Indian day'],
+  ['identity', 'a verified presentation, a verification, a passport'],
+  ['kyb', 'a verification, an LEI record that was found, a passport'],
+  ['first-financing', 'a check, a registration, a transfer that was accepted, an absence proof'],
+  ['acceptance', 'a record, an adjustment, an answer of a buyer'],
+  ['trade', 'a verification, a pack'],
+  ['colending', 'each begun 1,000 accepted rows of an import, an event of a loan system'],
+  ['securitisation', 'a recorded receivable, a cut of a pool'],
+]
+
+const UNIT_COLUMNS: Column<(typeof UNITS)[number]>[] = [
+  { title: 'Family', isHeading: true, cell: ([family]) => familyName(family) },
+  { title: 'One unit is', cell: ([, unit]) => unit },
+]
 
 /** 27 years of daily rows of ten families. */
 const MAX_ROWS = 100_000
@@ -85,7 +132,7 @@ function familyColumns(days: readonly UsageRow[], now: Micros): Column<FamilyUsa
     { title: 'Today (UTC)', ...figure, cell: ({ today }) => today },
     { title: 'This month', ...figure, cell: ({ monthToDate }) => monthToDate },
     { title: `${BARS} days`, ...figure, cell: ({ month }) => month },
-    { title: 'In all', ...figure, cell: ({ total }) => total },
+    { title: 'Total', ...figure, cell: ({ total }) => total },
   ]
 }
 

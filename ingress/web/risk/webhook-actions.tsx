@@ -1,9 +1,7 @@
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ConflictError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { checkValue } from '#shared/validation.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
 import {
   editEndpoint,
   registerEndpoint,
@@ -14,15 +12,13 @@ import {
   testEndpoint,
   urlRefusal,
 } from '#shared/webhooks/operations/endpoints.ts'
-import { NewEndpointBody } from '#shared/webhooks/requests.ts'
-import type { FieldErrors, FormItem } from '../forms/fields.tsx'
-import { EditForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'
 import { Crumb } from '../shell/basics.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
-import { wayOut } from '../shell/format.ts'
+import { remedyFor } from '../shell/format.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
+import { EndpointForm, type EndpointFormState, formOf, readEndpoint, sentence } from './webhook-form.tsx'
 
 /** Validity of the old signing secret after a rotation. */
 const OVERLAP_SECONDS = 24 * 3600
@@ -30,13 +26,13 @@ const OVERLAP_SECONDS = 24 * 3600
 export function webhookActionPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks/new`, async (context) => {
     const console = await loadConsole(context, 'manage')
-    showForm(context, console, { url: '', description: '', eventTypes: '*', ordered: false, errors: new Map() })
+    showForm(context, console, formOf({ url: '', description: '', eventTypes: ['*'], ordered: false }))
   })
   pages.post(`${CONSOLE}/webhooks`, create)
   pages.get(`${CONSOLE}/webhooks/:endpoint/edit`, async (context) => {
     const console = await loadConsole(context, 'manage')
     const endpoint = await requireEndpoint(context, console)
-    showForm(context, console, { ...endpoint, eventTypes: endpoint.eventTypes.join('\n'), errors: new Map() }, endpoint)
+    showForm(context, console, formOf(endpoint), endpoint)
   })
   pages.post(`${CONSOLE}/webhooks/:endpoint/edit`, edit)
   pages.post(`${CONSOLE}/webhooks/:endpoint/disable`, disable)
@@ -64,6 +60,10 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
     <>
       <Crumb href={path} label={endpoint?.url ?? 'Webhook endpoints'} />
       <h1>{endpoint ? 'Edit endpoint' : 'New endpoint'}</h1>
+      <p class="muted">
+        Signalbox sends each event as a signed <code>POST</code> request with JSON to this URL.
+        {console.env === 'SANDBOX' && ' In the sandbox, events are signed and stored, but not sent.'}
+      </p>
       <EndpointForm
         context={context}
         action={endpoint ? `${path}/edit` : list}
@@ -76,28 +76,18 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
   )
 }
 
-/** Returns the parsed form, or the submitted values with their errors. */
-async function readForm({ form, deps }: FormContext, { env }: Console, known?: string) {
-  const typed = {
-    url: field(form, 'url'),
-    description: field(form, 'description'),
-    eventTypes: field(form, 'eventTypes'),
-    ordered: form.has('ordered'),
-  }
-  const eventTypes = typed.eventTypes.split(/[\s,]+/).filter((filter) => filter !== '')
-  const read = checkValue(NewEndpointBody, { ...typed, eventTypes: eventTypes.length === 0 ? ['*'] : eventTypes })
-  if (!read.ok) {
-    const errors = new Map(read.faults.map(({ path, problem }) => [path.replace(/\[.*/, ''), `${problem}.`]))
-    return { state: { ...typed, errors }, endpoint: null }
-  }
-  const refusal = read.value.url === known ? null : await urlRefusal(read.value.url, env, deps)
-  if (refusal) return { state: { ...typed, errors: new Map([['url', sentence(refusal)]]) }, endpoint: null }
-  return { state: { ...typed, errors: new Map<string, string>() }, endpoint: read.value }
+/** Returns the parsed form, or null beside the submitted values with their errors. @param known the edited endpoint */
+async function readForm({ form, deps }: FormContext, { env }: Console, known?: Endpoint) {
+  const { state, endpoint } = readEndpoint(form, known?.eventTypes ?? [])
+  if (!endpoint) return { state, endpoint }
+  const refusal = endpoint.url === known?.url ? null : await urlRefusal(endpoint.url, env, deps)
+  if (refusal) return { state: { ...state, errors: new Map([['url', refusalText(refusal)]]) }, endpoint: null }
+  return { state, endpoint }
 }
 
-function sentence({ message }: ValidationError): string {
+function refusalText({ message }: ValidationError): string {
   const text = message.replace(/^url /, 'the URL ').replace(/\.$/, '')
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.${wayOut(message)}`
+  return `${sentence(text)}${remedyFor(message)}`
 }
 
 async function create(context: FormContext): Promise<void> {
@@ -106,18 +96,25 @@ async function create(context: FormContext): Promise<void> {
   if (!endpoint) return showForm(context, console, state, undefined, 400)
   const { deps } = context
   const { organisationId, env } = console
-  const made = await deps.outbox.run((tx) =>
-    registerEndpoint(tx, personOf(context, console.session), { organisationId, env, ...endpoint }, deps),
-  )
-  const path = `${console.base}/webhooks/${made.endpoint.id}`
-  setFlash(context, path, { notice: 'The endpoint is created.', secret: made.secret })
-  redirect(context, path)
+  const owner = { organisationId, env }
+  try {
+    const made = await deps.outbox.run((tx) =>
+      registerEndpoint(tx, personOf(context, console.session), { ...owner, ...endpoint }, deps),
+    )
+    const path = `${console.base}/webhooks/${made.endpoint.id}`
+    setFlash(context, path, { notice: 'The endpoint is created.', secret: made.secret })
+    redirect(context, path)
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+    const errors = new Map([['url', sentence(error.message)]])
+    showForm(context, console, { ...state, errors }, undefined, 409)
+  }
 }
 
 async function edit(context: FormContext): Promise<void> {
   const console = await loadConsole(context, 'manage')
   const known = await requireEndpoint(context, console)
-  const { state, endpoint } = await readForm(context, console, known.url)
+  const { state, endpoint } = await readForm(context, console, known)
   if (!endpoint) return showForm(context, console, state, known, 400)
   await context.deps.outbox.run((tx) =>
     editEndpoint(tx, personOf(context, console.session), { scope: console, endpointId: known.id, change: endpoint }),
@@ -145,7 +142,7 @@ async function rotate(context: FormContext): Promise<void> {
   const { secret } = await context.deps.outbox.run((tx) =>
     rotateSecret(tx, actor, { ...what, overlapSeconds: OVERLAP_SECONDS }, context.deps),
   )
-  goOn(context, console, endpoint, 'The old secret signs beside the new one for another day.', secret)
+  goOn(context, console, endpoint, 'The new secret is created. The old one stays valid for 24 hours.', secret)
 }
 
 async function sendTest(context: FormContext): Promise<void> {
@@ -153,7 +150,7 @@ async function sendTest(context: FormContext): Promise<void> {
   const { now, outbox } = context.deps
   const { deliveryId } = await outbox.run((tx, enqueue) => testEndpoint(tx, actor, what, { enqueue, now }))
   const path = `${console.base}/deliveries/${deliveryId}`
-  setFlash(context, path, { notice: 'A test event is on its way. Its attempt appears below.' })
+  setFlash(context, path, { notice: 'The test event is being sent. Its attempt appears below.' })
   redirect(context, path)
 }
 
@@ -176,76 +173,4 @@ function goOn(context: Context, console: Console, { id }: Endpoint, notice: stri
   const path = `${console.base}/webhooks/${id}`
   setFlash(context, path, { notice, ...(secret !== undefined && { secret }) })
   redirect(context, path)
-}
-
-interface EndpointFormState {
-  url: string
-  description: string
-  /** one filter per line */
-  eventTypes: string
-  ordered: boolean
-  /** by field name */
-  errors: FieldErrors
-}
-
-const ITEMS: readonly FormItem[] = [
-  {
-    legend: 'Where events go',
-    items: [
-      {
-        name: 'url',
-        label: 'URL',
-        placeholder: 'https://example.com/webhooks',
-        maxLength: 2000,
-        isRequired: true,
-      },
-      { name: 'description', label: 'Description', maxLength: 200, placeholder: 'Loan system' },
-    ],
-  },
-  {
-    legend: 'Which events',
-    items: [
-      {
-        name: 'eventTypes',
-        label: 'Filters',
-        kind: 'lines',
-        rows: 3,
-        isMono: true,
-        hint: 'One a line: * for all, risk_signals.* for a group, or one of the types below.',
-      },
-      {
-        content: (
-          <details>
-            <summary>Types of events</summary>
-            <p class="muted breakable">{OFFERED_EVENTS.join(', ')}</p>
-          </details>
-        ),
-      },
-      {
-        name: 'ordered',
-        label: 'In order per deal',
-        kind: 'check',
-        hint: 'One delivery at a time for each deal, in the order of its events.',
-      },
-    ],
-  },
-]
-
-function EndpointForm(props: {
-  context: Context
-  action: string
-  state: EndpointFormState
-  submit: string
-  cancel: string
-}) {
-  const { state, ...form } = props
-  const { errors, ordered, url, description, eventTypes } = state
-  return (
-    <EditForm
-      {...form}
-      items={ITEMS}
-      values={{ url, description, eventTypes, ordered: ordered ? 'on' : '' }}
-      errors={errors}
-    />
-  )
 }

@@ -10,16 +10,30 @@ import {
 import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
 import { toMillis } from '#shared/time.ts'
-import type { FormField } from '../../forms/fields.tsx'
-import type { Pages } from '../../shell/context.ts'
+import type { FormField, FormItem } from '../../forms/fields.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
-import { codeField, evidenceForm } from './form.tsx'
+import { codeField, evidenceForm, instantField } from './form.tsx'
 import { doOnce, jobContext, note } from './job-context.ts'
 import { receivableFields } from './parts.tsx'
 
 const common = { family: 'acceptance', area: 'acceptance' } as const
-const REF: FormField = { name: 'receivableRef', label: 'Receivable', hint: 'your own reference', isRequired: true }
-const AT: FormField = { name: 'at', label: 'At', hint: 'YYYY-MM-DDThh:mm:ssZ', isRequired: true }
+const REF: FormField = {
+  name: 'receivableRef',
+  label: 'Receivable',
+  hint: 'your own reference, the same for all records of this receivable',
+  isRequired: true,
+}
+const HASH: FormItem = {
+  summary: 'Add the hash of a document',
+  items: [{ name: 'documentSha256', label: 'SHA-256 of a document', kind: 'hash' }],
+}
+
+/** The present minute by default. */
+function atField({ deps }: Context): FormField {
+  const value = new Date(toMillis(deps.now())).toISOString().slice(0, 16)
+  return { ...instantField('at', 'Date and time'), value, hint: 'Indian time is 5 h 30 min ahead of UTC' }
+}
 
 const pageOf = (ref: string) => `/acceptance/receivables/${encodeURIComponent(ref)}`
 
@@ -37,17 +51,20 @@ function recordForms(pages: Pages): void {
     ...common,
     path: '/acceptance/record',
     title: 'Record the answer of a buyer',
-    intro: 'With the document, the registry of invoice actions is queried too.',
+    intro: 'The record is anchored and gets the tier of its source.',
     button: 'Record',
-    fields: [
+    fields: async (context) => [
       REF,
-      codeField('channel', 'Channel', AcceptanceBody.shape.channel.options, 'IMS'),
       codeField('action', 'Answer', AcceptanceBody.shape.action.options, 'ACCEPTED'),
-      { name: 'amountAccepted', label: 'Amount (₹)', kind: 'number' },
-      AT,
+      { name: 'amountAccepted', label: 'Accepted amount (₹)', kind: 'number', hint: 'if the answer states one' },
+      atField(context),
+      codeField('channel', 'Source', AcceptanceBody.shape.channel.options, 'IMS'),
       codeField('declaredBy', 'Declared by', ['LENDER', 'SUPPLIER'], 'LENDER'),
-      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
-      ...receivableFields('receivable.').map(optional),
+      HASH,
+      {
+        summary: 'Add the invoice, to compare with the registry and to compute the dilution',
+        items: receivableFields('receivable.').map(optional),
+      },
     ],
     schema: AcceptanceBody,
     async submit(sent) {
@@ -62,14 +79,15 @@ function recordForms(pages: Pages): void {
     ...common,
     path: '/acceptance/adjust',
     title: 'Record an adjustment',
+    intro: 'A credit note, a payment, a deduction or another change of the amount that is due.',
     button: 'Record',
-    fields: [
+    fields: async (context) => [
       REF,
       codeField('kind', 'Type', ADJUSTMENT_KINDS, 'CREDIT_NOTE'),
       { name: 'amountInr', label: 'Amount (₹)', kind: 'number', isRequired: true },
-      AT,
+      atField(context),
       { name: 'reference', label: 'Number', hint: 'of the note or payment' },
-      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
+      HASH,
     ],
     schema: AdjustmentBody,
     async submit(sent) {
@@ -90,11 +108,12 @@ function jobForms(pages: Pages): void {
     ...common,
     path: '/acceptance/ask',
     title: 'Ask the buyer',
-    intro: 'A link by mail shows number, date and amount; the answer takes a code from the same mailbox.',
-    button: 'Ask',
+    intro:
+      'The buyer receives a link by e-mail that shows number, date and amount. To answer, the buyer enters a code that is sent to the same mailbox.',
+    button: 'Send the question',
     fields: [
       REF,
-      { name: 'buyerEmail', label: 'Mailbox of the buyer', kind: 'email', isRequired: true },
+      { name: 'buyerEmail', label: 'E-mail address of the buyer', kind: 'email', isRequired: true },
       ...receivableFields('receivable.'),
     ],
     schema: BuyerRequestBody,
@@ -118,7 +137,8 @@ function jobForms(pages: Pages): void {
     family: 'risk-signals',
     path: '/acceptance/measure',
     title: 'Dilution of a pair',
-    intro: 'From the supplier’s return about the buyer, once a day.',
+    intro:
+      'Shows how much of the invoiced amount was credited later. Measured from the tax return of the supplier, once a day.',
     button: 'Measure',
     fields: receivableFields().filter(({ name }) => name.endsWith('Gstin')),
     schema: DilutionQuery,

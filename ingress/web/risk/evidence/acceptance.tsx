@@ -1,25 +1,24 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { parseWith } from '#shared/parse-with.ts'
-import type { AntiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
 import { type ListedRequest, listBuyerRequests } from '#shared/risk/acceptance/buyer-request-store.ts'
-import { DilutionQuery } from '#shared/risk/acceptance/dilution-query.ts'
 import { findTimeline, listRecords } from '#shared/risk/acceptance/store.ts'
 import { summaryOf } from '#shared/risk/acceptance/summary.ts'
-import { runDilution } from '#shared/risk/operations/acceptance-requests.ts'
 import { inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import { Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import { Copyable, Fact } from '../../shell/basics.tsx'
+import { Copyable, Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, loadConsole, sendConsole, sendList } from '../console.tsx'
+import { NextAction } from '../actions.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
-import { requireFamily } from './form.tsx'
-import { WAIT_MS } from './job-context.ts'
-import { sendPending } from './parts.tsx'
+import { showDilution } from './dilution-page.tsx'
+import { codeName, percentText } from './names.ts'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 const AREA = { area: 'acceptance' } as const
+const RECORD = 'Record an answer'
+const ASK = 'Ask the buyer'
 
 interface Acceptance extends AnchoredRecord {
   acceptanceId: string
@@ -56,27 +55,53 @@ async function showList(context: Context): Promise<void> {
     title: 'Acceptance',
     label: 'Records',
     path: '/acceptance',
-    actions: [
-      ['/record', 'Record'],
-      ['/adjust', 'Adjustment'],
-      ['/ask', 'Ask the buyer'],
-      ['/measure', 'Dilution of a pair'],
+    actions: rows.length > 0 ? [['/record', RECORD]] : [],
+    more: [
+      ['/ask', ASK],
+      ['/adjust', 'Record an adjustment'],
+      ['/measure', 'Measure the dilution of a pair'],
     ],
+    variant: 'wide-table stacked',
     columns: [
       {
         title: 'Receivable',
         variant: 'breakable',
         cell: ({ receivableRef }) => <a href={linkTo(receivableRef)}>{receivableRef}</a>,
       },
-      { title: 'Answer', cell: ({ action }) => words(action) },
-      { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
-      { title: 'At', cell: ({ at }) => instantText(at) },
+      { title: 'Answer', isLabelled: true, cell: ({ action }) => <Answer action={action} /> },
+      {
+        title: 'Amount',
+        isLabelled: true,
+        variant: 'figure',
+        cell: ({ amountAccepted }) => (amountAccepted === null ? '—' : inrFigure(amountAccepted)),
+      },
+      { title: 'Source', isLabelled: true, cell: ({ channel }) => codeName(channel) },
+      { title: 'Tier', isLabelled: true, cell: ({ tier }) => <Tier tier={tier} /> },
+      { title: 'Answered', isLabelled: true, cell: ({ at }) => instantText(at) },
     ],
     // Stored as we anchored them.
     rows: rows.map(({ body }) => JSON.parse(body) as Acceptance),
-    empty: 'Nothing is recorded yet.',
+    empty: (
+      <EmptyCard
+        title="No answers of buyers yet"
+        action={mayIn(console, 'edit') ? { label: ASK, href: `${console.base}/acceptance/ask` } : null}
+      >
+        <ol>
+          <li>Ask the buyer by e-mail, or record an answer that you have.</li>
+          <li>Record credit notes, deductions and disputes as they come in.</li>
+          <li>See how much of the receivable is left, and who confirmed it.</li>
+        </ol>
+      </EmptyCard>
+    ),
     pages,
   })
+}
+
+/** @param action null before the first answer */
+function Answer({ action }: { action: string | null }) {
+  if (action === null) return <span class="pill">no answer</span>
+  const isGood = action === 'ACCEPTED' || action === 'DEEMED_ACCEPTED'
+  return <span class={isGood ? 'pill good' : action === 'REJECTED' ? 'pill bad' : 'pill'}>{words(action)}</span>
 }
 
 async function showTimeline(context: Context): Promise<void> {
@@ -84,7 +109,7 @@ async function showTimeline(context: Context): Promise<void> {
   const { db, config } = context.deps
   const ref = context.params.ref ?? ''
   const timeline = await findTimeline(db, console, ref)
-  if (!timeline) throw new NotFoundError('Nothing is recorded of this receivable.')
+  if (!timeline) throw new NotFoundError('Nothing is recorded about this receivable.')
   const requests = await listBuyerRequests(db, console, ref)
   const records = timeline.records.map(({ body }) => JSON.parse(body) as Acceptance)
   const adjustments = timeline.adjustments.map(({ body }) => JSON.parse(body) as Adjustment)
@@ -102,45 +127,106 @@ async function showTimeline(context: Context): Promise<void> {
           The sandbox sends no mail. The buyer’s link: <Copyable text={context.flash.secret} label="the buyer’s link" />
         </p>
       )}
-      <h1>Receivable</h1>
+      <Crumb href={`${console.base}/acceptance`} label="Acceptance" />
+      <h1>
+        Receivable {ref} <Answer action={summary.action} />
+      </h1>
+      {mayIn(console, 'edit') && (
+        <Next
+          context={context}
+          console={console}
+          receivableRef={ref}
+          isAnswered={records.some(({ action }) => action !== 'PENDING')}
+          requests={requests}
+        />
+      )}
       <dl class="facts">
-        <Fact title="Reference">{ref}</Fact>
-        <Fact title="Latest answer">{words(summary.action)}</Fact>
-        <Fact title="Tier">{summary.tier === null ? 'missing' : <Tier tier={summary.tier} />}</Fact>
-        {summary.conflict && <Fact title="Conflict">{`registry: ${words(summary.registryAction)}`}</Fact>}
-        <Fact title="Amount">{inrFigure(summary.amountInr)}</Fact>
-        <Fact title="Diluted">{inrFigure(summary.dilutedInr)}</Fact>
-        <Fact title="Dilution">{bps(summary.dilutionBps)}</Fact>
-        <Fact title="Outstanding">{inrFigure(summary.outstandingInr)}</Fact>
+        <Fact title="Tier of the answer">{summary.tier === null ? 'no answer yet' : <Tier tier={summary.tier} />}</Fact>
+        {summary.conflict && (
+          <Fact title="Conflict">
+            <span class="pill bad">registry: {words(summary.registryAction)}</span>
+          </Fact>
+        )}
+        {summary.amountInr === null ? (
+          <Fact title="Amount">unknown. Record an answer with its invoice to compute the dilution.</Fact>
+        ) : (
+          <>
+            <Fact title="Amount">{inrFigure(summary.amountInr)}</Fact>
+            <Fact title="Diluted">{`${inrFigure(summary.dilutedInr)} (${percentText(summary.dilutionBps)})`}</Fact>
+            <Fact title="Outstanding">{inrFigure(summary.outstandingInr)}</Fact>
+          </>
+        )}
       </dl>
+      <h2>Timeline</h2>
       <Timeline records={records} adjustments={adjustments} requests={requests} />
-      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} title="Anchor of the newest" />
+      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} title="Newest anchor: " />
     </>,
   )
 }
 
-const bps = (value: number | null) => (value === null ? 'missing' : `${(value / 100).toFixed(2)} %`)
+function Next(props: {
+  context: Context
+  console: Console
+  receivableRef: string
+  isAnswered: boolean
+  requests: readonly ListedRequest[]
+}) {
+  const { context, console, receivableRef, isAnswered, requests } = props
+  const at = (path: string, label: string) => ({
+    href: `${console.base}/acceptance/${path}?${new URLSearchParams({ receivableRef })}`,
+    label,
+  })
+  const record = at('record', RECORD)
+  const adjust = at('adjust', 'Record an adjustment')
+  if (isAnswered)
+    return (
+      <NextAction
+        context={context}
+        text="Record credit notes, deductions and disputes as they come in."
+        actions={[adjust]}
+        more={[record, at('ask', ASK)]}
+      />
+    )
+  const open = requests.find(({ state }) => state === 'OPEN')
+  if (open)
+    return (
+      <NextAction
+        context={context}
+        text={`The buyer can answer until ${instantText(open.expiresAt)}. Record the answer yourself if it comes another way.`}
+        actions={[record]}
+        more={[adjust, at('ask', 'Ask the buyer again')]}
+      />
+    )
+  return (
+    <NextAction
+      context={context}
+      text="The buyer has not answered. Ask by e-mail, or record an answer that you have."
+      actions={[at('ask', ASK), record]}
+      more={[adjust]}
+    />
+  )
+}
 
 function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; requests: ListedRequest[] }) {
   const entries = [
     ...props.records.map(({ at, action, channel, amountAccepted, tier }) => ({
       at,
-      what: words(action),
-      detail: words(channel),
+      what: codeName(action),
+      detail: codeName(channel),
       amount: amountAccepted,
       tier: <Tier tier={tier} />,
     })),
     ...props.adjustments.map(({ at, kind, amountInr }) => ({
       at,
-      what: words(kind),
+      what: codeName(kind),
       detail: '',
       amount: amountInr,
       tier: null,
     })),
     ...props.requests.map(({ state, expiresAt }) => ({
       at: expiresAt,
-      what: 'question sent to the buyer; answer due',
-      detail: words(state),
+      what: 'Answer of the buyer due',
+      detail: `Question by e-mail: ${words(state)}`,
       amount: null,
       tier: null,
     })),
@@ -148,61 +234,20 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
   return (
     <Table
       label="Timeline"
+      variant="wide-table stacked"
       columns={[
-        { title: 'At', cell: ({ at }) => instantText(at) },
-        { title: 'Event', cell: ({ what }) => what },
-        { title: 'By', cell: ({ detail }) => detail },
-        { title: 'Amount', variant: 'figure', cell: ({ amount }) => (amount === null ? '—' : inrFigure(amount)) },
-        { title: 'Tier', cell: ({ tier }) => tier ?? '—' },
+        { title: 'Date', cell: ({ at }) => instantText(at) },
+        { title: 'Event', isLabelled: true, cell: ({ what }) => what },
+        { title: 'Source', isLabelled: true, cell: ({ detail }) => detail || '—' },
+        {
+          title: 'Amount',
+          isLabelled: true,
+          variant: 'figure',
+          cell: ({ amount }) => (amount === null ? '—' : inrFigure(amount)),
+        },
+        { title: 'Tier', isLabelled: true, cell: ({ tier }) => tier ?? '—' },
       ]}
       rows={entries}
     />
-  )
-}
-
-async function showDilution(context: Context): Promise<void> {
-  const console = await requireFamily(context, 'risk-signals')
-  const { deps, query } = context
-  const page = { ...AREA, title: 'Dilution' }
-  const { organisationId, env } = console
-  const pair = parseWith(DilutionQuery, Object.fromEntries(query), 'the address')
-  const answer = await runDilution({ caller: { organisationId, env }, deps, waitMs: WAIT_MS }, pair)
-  if (answer.status === 202) return sendPending(context, console, page)
-  // Stored as we answered it.
-  const measured = JSON.parse(answer.body) as AntiDilution
-  sendConsole(
-    context,
-    console,
-    page,
-    <>
-      <h1>Dilution</h1>
-      <dl class="facts">
-        <Fact title="Supplier">{measured.supplierGstin}</Fact>
-        <Fact title="Buyer">{measured.buyerGstin}</Fact>
-        <Fact title="Tier">
-          <Tier tier={measured.tier} />
-        </Fact>
-        {measured.missingReason !== null && <Fact title="Missing">{words(measured.missingReason)}</Fact>}
-        <Fact title="Months known">{measured.monthsKnown ?? 'missing'}</Fact>
-        <Fact title="Invoiced">{inrFigure(measured.grossValueInr)}</Fact>
-        <Fact title="Credit notes">{inrFigure(measured.creditNoteValueInr)}</Fact>
-        <Fact title="Ratio">{bps(measured.creditNoteRatioBps)}</Fact>
-        {measured.worstMonth && (
-          <Fact title="Worst month">{`${measured.worstMonth.month}: ${bps(measured.worstMonth.ratioBps)}`}</Fact>
-        )}
-        <Fact title="Disputes">{`${measured.disputes.open} open, ${inrFigure(measured.disputes.valueInr)}`}</Fact>
-        <Fact title="Rules">{measured.policyVersion}</Fact>
-      </dl>
-      <Table
-        label="Observations"
-        columns={[
-          { title: 'Observation', variant: 'mono', cell: ({ code }) => code },
-          { title: 'Observed', variant: 'figure', cell: ({ observed }) => observed },
-          { title: 'Threshold', variant: 'figure', cell: ({ threshold }) => threshold },
-          { title: 'Meaning', cell: ({ text }) => text },
-        ]}
-        rows={measured.observations}
-      />
-    </>,
   )
 }

@@ -10,9 +10,7 @@ import {
   PassportBody,
   VerificationBody,
 } from '#shared/risk/businesses/requests.ts'
-import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
-import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
-import { veiError } from '#shared/risk/identifiers/vei.ts'
+import { findEntity, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import {
   BUSINESS_VERIFICATIONS,
   requireEntity,
@@ -23,70 +21,24 @@ import { issuePassport, revokePassport } from '#shared/risk/operations/entity-pa
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { MonoLink } from '../../lists/list.tsx'
-import { readByTime } from '../../lists/paging.ts'
-import { Ago, Fact } from '../../shell/basics.tsx'
-import { type Context, type Pages, redirect } from '../../shell/context.ts'
-import { Problem } from '../../shell/notice.tsx'
-import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
+import { Crumb, Fact } from '../../shell/basics.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, sendConsole } from '../console.tsx'
+import { showBusinesses } from './business-list.tsx'
+import { ChecksResult, entityName } from './entity-name.tsx'
 import { showEntity } from './entity-page.tsx'
-import { evidenceForm, numberOf, type Sent } from './form.tsx'
+import { codeField, evidenceForm, numberOf, type Sent } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
-import { Checks, sendPending, type Verification } from './parts.tsx'
+import { Checks, NextStep, sendPending, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 export function businessPages(pages: Pages): void {
-  pages.get(`${CONSOLE}/businesses`, showList)
+  pages.get(`${CONSOLE}/businesses`, showBusinesses)
   // Before the page whose parameter would take `verify` for an identifier.
   verifyForms(pages)
   recordForms(pages)
   pages.get(`${CONSOLE}/businesses/verifications/:id`, showVerification)
   pages.get(`${CONSOLE}/businesses/:vei`, showEntity)
-}
-
-async function showList(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const { db, now } = context.deps
-  const requested = (context.query.get('q') ?? '').trim().slice(0, 200)
-  const found = requested === '' ? undefined : await search(db, console, requested)
-  if (found) return redirect(context, `${console.base}/businesses/${found}`)
-  const base = `${console.base}/businesses`
-  sendList(context, console, {
-    title: 'Businesses',
-    area: 'businesses',
-    path: '/businesses',
-    actions: [['/verify', 'Verify a business']],
-    intro: (
-      <>
-        <form method="get" action={base} class="row">
-          <label for="q">Identifier</label>
-          <input id="q" name="q" value={requested} maxLength={200} autocomplete="off" class="mono" />
-          <button type="submit">Find</button>
-        </form>
-        <Problem text={requested !== '' && 'Nothing with this identifier has been verified here.'} />
-      </>
-    ),
-    columns: [
-      { title: 'Entity identifier', cell: ({ vei }) => <MonoLink href={`${base}/${vei}`} text={vei} /> },
-      { title: 'Kind', cell: ({ isPerson }) => (isPerson ? 'person' : 'business') },
-      { title: 'Since', cell: ({ micros }) => <Ago at={micros} now={now()} /> },
-    ],
-    empty: 'No business yet.',
-    ...(await readByTime(
-      context,
-      (before, limit) => listEntities(db, console, before, limit),
-      ({ id }) => id,
-    )),
-  })
-}
-
-/** Finds an entity by our identifier or by one of a registry. */
-async function search(db: Knex, console: Console, requested: string): Promise<string | undefined> {
-  const value = normaliseUpper(requested)
-  const entity =
-    (veiError(value) === null && (await findEntity(db, console, value))) ||
-    (await findByIdentifierValue(db, console, value))
-  return entity?.vei
 }
 
 async function showVerification(context: Context): Promise<void> {
@@ -104,26 +56,44 @@ async function showVerification(context: Context): Promise<void> {
   // Stored as we anchored it.
   const verification = JSON.parse(answer.body) as Verification
   const proven = await proveRecord(deps.db, verification)
+  const entity = verification.vei === null ? undefined : await namedEntity(deps.db, console, verification.vei)
   sendConsole(
     context,
     console,
     page,
     <>
-      <h1>Verification</h1>
+      <Crumb href={`${console.base}/businesses`} label="Businesses" />
+      <h1>
+        Verification{entity && ` of ${entityName(entity)}`} <ChecksResult checks={verification.checks} />
+      </h1>
       <dl class="facts">
         {verification.vei !== null && (
-          <Fact title="Business">
+          <Fact title="Entity identifier">
             <a class="mono" href={`${console.base}/businesses/${verification.vei}`}>
               {verification.vei}
             </a>
           </Fact>
         )}
-        <Fact title="At">{instantText(verification.timestamp)}</Fact>
+        <Fact title="Verified">{instantText(verification.timestamp)}</Fact>
       </dl>
       <Checks checks={verification.checks} />
+      {verification.vei !== null && (
+        <NextStep
+          console={console}
+          steps={[
+            [`/businesses/${verification.vei}`, 'Open the business'],
+            [`/businesses/${verification.vei}/passports/issue`, 'Issue a passport'],
+          ]}
+        />
+      )}
       <RecordAnchor proven={proven} publicUrl={deps.config.publicUrl} env={console.env} />
     </>,
   )
+}
+
+async function namedEntity(db: Knex, console: Console, vei: string) {
+  const entity = await findEntity(db, console, vei)
+  return entity && { ...entity, identifiers: await listIdentifiers(db, entity.id) }
 }
 
 const common = { family: 'kyb', area: 'businesses' } as const
@@ -134,17 +104,34 @@ function verifyForms(pages: Pages): void {
     ...common,
     path: '/businesses/verify',
     title: 'Verify a business',
-    intro: 'One identifier is enough. A value that no registry returns is missing, with a reason.',
+    intro: 'Enter at least one identifier. A value that no registry returns is shown as missing, with the reason.',
     button: 'Verify',
     fields: [
-      { name: 'gstin', label: 'GSTIN', isMono: true, demo: '29AAACR5678D1Z5' },
-      { name: 'cin', label: 'CIN', isMono: true, demo: 'U28999MH2015PTC123456' },
-      { name: 'llpin', label: 'LLPIN', isMono: true },
-      { name: 'pan', label: 'PAN', isMono: true },
-      { name: 'udyam', label: 'Udyam number', isMono: true },
-      { name: 'lei', label: 'LEI', isMono: true },
-      { name: 'legalName', label: 'Legal name', demo: 'Synthetic Components Private Limited' },
-      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
+      {
+        name: 'gstin',
+        label: 'GSTIN',
+        hint: 'Tax registration, 15 characters.',
+        isMono: true,
+        demo: '29AAACR5678D1Z5',
+      },
+      {
+        name: 'cin',
+        label: 'CIN',
+        hint: 'Company number, 21 characters.',
+        isMono: true,
+        demo: 'U28999MH2015PTC123456',
+      },
+      { name: 'llpin', label: 'LLPIN', hint: 'Number of a partnership with limited liability.', isMono: true },
+      { name: 'pan', label: 'PAN', hint: 'Tax account, 10 characters.', isMono: true },
+      { name: 'udyam', label: 'Udyam number', hint: 'Registration of a small business.', isMono: true },
+      { name: 'lei', label: 'LEI', hint: 'Legal Entity Identifier, 20 characters.', isMono: true },
+      {
+        name: 'legalName',
+        label: 'Legal name',
+        hint: 'Compared with the names in the registries.',
+        demo: 'Synthetic Components Private Limited',
+      },
+      { name: 'dealId', label: 'Deal', hint: 'Optional: your own number for the deal.' },
     ],
     schema: VerificationBody,
     async submit(sent) {
@@ -157,8 +144,8 @@ function verifyForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: `${ENTITY}/verify`,
-    title: 'Verify once more',
-    intro: 'By the known identifiers of this business.',
+    title: 'Verify again',
+    intro: 'Queries the registries again by the known identifiers of this business.',
     button: 'Verify',
     fields: [],
     schema: z.strictObject({}),
@@ -192,23 +179,18 @@ async function change<Body>(
   })
 }
 
-const ACTIONS = [
-  { value: 'JOIN', label: 'joins' },
-  { value: 'CHANGE', label: 'changes its role' },
-  { value: 'LEAVE', label: 'leaves' },
-]
-
 function recordForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: `${ENTITY}/memberships/change`,
     title: 'Membership of a consortium',
+    intro: 'Records that the business joins or leaves a consortium, or changes its role. The record is anchored.',
     button: 'Record',
     fields: [
-      { name: 'organisation', label: 'Organisation', isRequired: true },
-      { name: 'role', label: 'Role', isRequired: true },
-      { name: 'action', label: 'What', kind: 'select', options: ACTIONS, value: 'JOIN' },
-      { name: 'effectiveOn', label: 'From', hint: 'YYYY-MM-DD' },
+      { name: 'organisation', label: 'Organisation', hint: 'The consortium, for example its name.', isRequired: true },
+      { name: 'role', label: 'Role', hint: 'For example: lender.', isRequired: true },
+      codeField('action', 'Change', ['JOIN', 'CHANGE', 'LEAVE'], 'JOIN'),
+      { name: 'effectiveOn', label: 'From', kind: 'date' },
     ],
     schema: MembershipBody,
     submit: async (sent) =>
@@ -228,7 +210,7 @@ function recordForms(pages: Pages): void {
         name: 'owners',
         label: 'Owners',
         kind: 'lines',
-        hint: 'One a line: name; PERSON or BUSINESS; basis points; basis of control',
+        hint: 'One per line: name; PERSON or BUSINESS; holding; basis of control. Example: Asha Rao; PERSON; 60 %; shares',
         isRequired: true,
         parse: ownersOf,
       },
@@ -242,12 +224,12 @@ function recordForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: `${ENTITY}/passports/issue`,
-    title: 'Passport',
-    intro: 'What the newest verification found, without names.',
+    title: 'Issue a passport',
+    intro: 'The passport contains the results of the newest verification, without names.',
     button: 'Issue',
     fields: [
-      { name: 'purpose', label: 'Purpose', isRequired: true },
-      { name: 'validForDays', label: 'Valid for days', kind: 'number', value: '180' },
+      { name: 'purpose', label: 'Purpose', hint: 'For example: onboarding at a bank.', isRequired: true },
+      { name: 'validForDays', label: 'Valid for (days)', kind: 'number', value: '180' },
     ],
     schema: PassportBody,
     submit: async (sent) =>
@@ -294,6 +276,13 @@ function ownersOf(text: string): unknown[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return lines.map((line) => {
     const [name = '', kind = '', holding = '', controlBasis = ''] = line.split(';').map((part) => part.trim())
-    return { name, kind: kind.toUpperCase(), holdingBps: numberOf(holding), controlBasis }
+    return { name, kind: kind.toUpperCase(), holdingBps: bpsOf(holding), controlBasis }
   })
+}
+
+/** Converts `60 %` and accepts basis points. Returns other text unchanged, for the schema to refuse. */
+function bpsOf(holding: string): number | string {
+  if (!holding.endsWith('%')) return numberOf(holding)
+  const percent = numberOf(holding.slice(0, -1).trim())
+  return typeof percent === 'number' ? Number((percent * 100).toFixed(6)) : holding
 }

@@ -1,14 +1,17 @@
 import { type EntityPassport, listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { requireEntity } from '#shared/risk/operations/business-requests.ts'
-import { microsOfDate } from '#shared/time.ts'
+import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
 import { type Column, type PageAction, PageHead, Table } from '../../lists/list.tsx'
-import { Ago, Fact } from '../../shell/basics.tsx'
+import { Ago, Copyable, Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
-import { Checks, type Verification } from './parts.tsx'
-import { proveRecord, RecordAnchors } from './record-anchor.tsx'
+import { ChecksResult, entityName, identifierName } from './entity-name.tsx'
+import { codeName, percentText } from './names.ts'
+import { Checks, NextStep, type Verification } from './parts.tsx'
+import { type ProvenRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** Maximum objects of each kind. */
 const SHOWN = 10
@@ -30,36 +33,57 @@ export async function showEntity(context: Context): Promise<void> {
     list.map(({ body }) => JSON.parse(body)),
   )
   const latest: Verification | undefined = verifications[0]
-  const newest = await Promise.all(
-    [latest, memberships[0], owners[0], passport && JSON.parse(passport.revocation ?? passport.body)].flatMap(
-      (record) => (record ? [proveRecord(db, record)] : []),
+  const passportRecord = passport && JSON.parse(passport.revocation ?? passport.body)
+  const newest = [
+    ['Anchor of the newest verification', latest],
+    ['Anchor of the newest membership', memberships[0]],
+    ['Anchor of the owners', owners[0]],
+    [passport?.revocation ? 'Anchor of the revocation' : 'Anchor of the newest passport', passportRecord],
+  ] as const
+  const proofs = await Promise.all(
+    newest.flatMap(([title, record]) =>
+      record ? [proveRecord(db, record).then((proven) => ({ title, proven }))] : [],
     ),
   )
+  const name = entityName({ ...entity, identifiers })
+  const mayEdit = mayIn(console, 'edit')
   sendConsole(
     context,
     console,
-    { title: 'Business', area: 'businesses' },
+    { title: name, area: 'businesses' },
     <>
-      <PageHead
-        title="Business"
-        actions={mayIn(console, 'edit') ? actionsOf(`${console.base}/businesses/${entity.vei}`, entity) : []}
-      />
+      <Crumb href={`${console.base}/businesses`} label="Businesses" />
+      <PageHead title={name} actions={mayEdit ? actionsOf(`${console.base}/businesses/${entity.vei}`, entity) : []} />
       <dl class="facts">
         <Fact title="Entity identifier">
-          <span class="mono">{entity.vei}</span>
+          <Copyable text={entity.vei} label="the entity identifier" />
         </Fact>
-        {aliases.length > 0 && <Fact title="Formerly">{aliases.join(', ')}</Fact>}
+        {aliases.length > 0 && (
+          <Fact title="Former identifier">
+            <span class="mono">{aliases.join(', ')}</span>
+          </Fact>
+        )}
+        {latest && (
+          <Fact title="Newest verification">
+            <ChecksResult checks={latest.checks} /> {instantText(latest.timestamp)}
+          </Fact>
+        )}
         {entity.erasedAt !== null && (
           <Fact title="Erased">{<Ago at={microsOfDate(entity.erasedAt)} now={context.deps.now()} />}</Fact>
         )}
       </dl>
+      {entity.erasedAt === null && passports.length === 0 && (
+        <NextStep console={console} steps={[[`/businesses/${entity.vei}/passports/issue`, 'Issue a passport']]} />
+      )}
+      {identifiers.length > 0 && <h2>Identifiers</h2>}
       <Table
         label="Identifiers"
+        variant="stacked"
         columns={[
-          { title: 'Identifier', cell: ({ type }) => type.toUpperCase() },
+          { title: 'Identifier', cell: ({ type }) => identifierName(type) },
           {
             title: 'Value',
-            variant: 'mono',
+            variant: 'mono breakable',
             cell: ({ value }) => (entity.isPerson ? 'of a person: not shown here' : value),
           },
           { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
@@ -72,20 +96,47 @@ export async function showEntity(context: Context): Promise<void> {
           <Checks checks={latest.checks} />
         </>
       )}
-      <Table label="Memberships" columns={MEMBERSHIP_COLUMNS} rows={memberships} />
+      {memberships.length > 0 && <h2>Memberships</h2>}
+      <Table label="Memberships" variant="stacked" columns={MEMBERSHIP_COLUMNS} rows={memberships} />
       {owners[0] && <Owners statement={owners[0]} />}
-      <Table label="Passports" columns={passportColumns(console)} rows={passports} />
-      <RecordAnchors proven={newest} publicUrl={config.publicUrl} env={console.env} />
+      {passports.length > 0 && <h2>Passports</h2>}
+      <Table
+        label="Passports"
+        variant="stacked"
+        columns={passportColumns(console, context.deps.now())}
+        rows={passports}
+      />
+      <Proofs proofs={proofs} publicUrl={config.publicUrl} env={console.env} />
     </>,
+  )
+}
+
+/** Folded, because hashes would fill the screen. */
+function Proofs(props: {
+  proofs: readonly { title: string; proven: ProvenRecord }[]
+  publicUrl: string
+  env: Console['env']
+}) {
+  const { proofs, publicUrl, env } = props
+  if (proofs.length === 0) return null
+  return (
+    <details class="more">
+      <summary>
+        {proofs.length === 1 ? 'Proof of 1 record' : `Proofs of ${proofs.length} records`}: hash, position in the log
+      </summary>
+      {proofs.map(({ title, proven }) => (
+        <RecordAnchor key={title} title={title} proven={proven} publicUrl={publicUrl} env={env} />
+      ))}
+    </details>
   )
 }
 
 function actionsOf(base: string, { isPerson }: Entity): PageAction[] {
   const actions = [
     ['verify', 'Verify again'],
-    ['memberships/change', 'Membership'],
-    ['owners/state', 'Owners'],
-    ['passports/issue', 'Passport'],
+    ['passports/issue', 'Issue a passport'],
+    ['memberships/change', 'Record a membership'],
+    ['owners/state', 'Record the owners'],
     ...(isPerson ? [['erase', 'Erase']] : []),
   ] as const
   return actions.map(([path = '', label = '']) => ({ href: `${base}/${path}`, label, isSecondary: true }))
@@ -97,10 +148,10 @@ const MEMBERSHIP_COLUMNS: Column<{
   action: string
   effectiveOn: string | null
 }>[] = [
-  { title: 'Membership', variant: 'mono', cell: ({ membershipId }) => membershipId },
   { title: 'Role', cell: ({ role }) => role },
-  { title: 'Change', cell: ({ action }) => action.toLowerCase() },
-  { title: 'From', cell: ({ effectiveOn }) => effectiveOn ?? '—' },
+  { title: 'Change', isLabelled: true, cell: ({ action }) => codeName(action) },
+  { title: 'From', isLabelled: true, cell: ({ effectiveOn }) => (effectiveOn === null ? '—' : dayText(effectiveOn)) },
+  { title: 'Record', variant: 'mono breakable', isLabelled: true, cell: ({ membershipId }) => membershipId },
 ]
 
 /** Shows references of owners; their names are personal and only in the API. */
@@ -111,16 +162,26 @@ function Owners({
 }) {
   return (
     <>
+      <h2>Owners</h2>
       <Table
         label="Owners"
+        variant="stacked"
         columns={[
-          { title: 'Owner', variant: 'mono', cell: ({ ownerRef }) => ownerRef },
-          { title: 'Kind', cell: ({ kind }) => kind.toLowerCase() },
-          { title: 'Holding', variant: 'figure', cell: ({ holdingBps }) => `${(holdingBps / 100).toFixed(2)} %` },
+          { title: 'Reference', variant: 'mono breakable', cell: ({ ownerRef }) => ownerRef },
+          { title: 'Type', isLabelled: true, cell: ({ kind }) => codeName(kind) },
+          {
+            title: 'Holding',
+            isNumber: true,
+            isLabelled: true,
+            cell: ({ holdingBps }) => percentText(holdingBps),
+          },
         ]}
         rows={statement.owners}
       />
-      <p class="hint">Not stated: {(statement.unstatedBps / 100).toFixed(2)} %. Tier: self declared.</p>
+      <p class="hint">
+        Not stated: {percentText(statement.unstatedBps)}. Self declared: no registry confirmed it. Names are in the API
+        only.
+      </p>
     </>
   )
 }
@@ -128,17 +189,24 @@ function Owners({
 // Anchored by us.
 const termsOf = ({ body }: EntityPassport) => JSON.parse(body) as { purpose: string; expiresAt: string }
 
-function passportColumns(console: Console): Column<EntityPassport>[] {
+function passportColumns(console: Console, now: Micros): Column<EntityPassport>[] {
   return [
-    { title: 'Passport', variant: 'mono', cell: ({ id }) => id },
     { title: 'Purpose', variant: 'breakable', cell: (one) => termsOf(one).purpose },
-    { title: 'Until', cell: (one) => termsOf(one).expiresAt },
+    { title: 'State', cell: (one) => <PassportState passport={one} now={now} /> },
+    { title: 'Until', isLabelled: true, cell: (one) => instantText(termsOf(one).expiresAt) },
+    { title: 'Passport', variant: 'mono breakable', isLabelled: true, cell: ({ id }) => id },
     {
-      title: 'State',
+      title: 'Action',
+      isTitleHidden: true,
       cell: ({ id, vei, revokedAt }) =>
-        revokedAt !== null
-          ? 'revoked'
-          : mayIn(console, 'edit') && <a href={`${console.base}/businesses/${vei}/passports/${id}/revoke`}>Revoke</a>,
+        revokedAt === null &&
+        mayIn(console, 'edit') && <a href={`${console.base}/businesses/${vei}/passports/${id}/revoke`}>Revoke</a>,
     },
   ]
+}
+
+function PassportState({ passport, now }: { passport: EntityPassport; now: Micros }) {
+  if (passport.revokedAt !== null) return <span class="pill bad">revoked</span>
+  const isExpired = microsOfDate(new Date(termsOf(passport).expiresAt)) <= now
+  return isExpired ? <span class="pill late">expired</span> : <span class="pill good">valid</span>
 }

@@ -16,6 +16,7 @@ import {
   runTransferAcceptance,
 } from '#shared/risk/operations/financing-requests.ts'
 import { moveRegistration } from '#shared/risk/operations/registrations.ts'
+import type { FormField } from '../../forms/fields.tsx'
 import { type FormContext, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
 import { CONSOLE } from '../console.tsx'
@@ -25,6 +26,18 @@ import { receivableFields } from './parts.tsx'
 
 const FAMILY = 'first-financing'
 const common = { family: FAMILY, area: 'financing' } as const
+const STATEMENT: FormField = {
+  name: 'statement',
+  label: 'Anchor the result',
+  kind: 'check',
+  hint: 'Proves later that you checked, and what the result was',
+}
+const MOVED = {
+  finance: 'The receivable is marked as financed.',
+  release: 'The receivable is released.',
+  cancel: 'The registration is cancelled.',
+  renew: 'The registration is extended.',
+} as const
 
 export function financingForms(pages: Pages): void {
   checkForms(pages)
@@ -46,12 +59,18 @@ function checkForms(pages: Pages): void {
     ...common,
     path: '/financing/check',
     title: 'Check a receivable',
-    intro: 'The answer shows only that a registration exists: no names, amounts, days or counts.',
+    intro:
+      'Compares the receivable with all registrations. The result shows only whether one exists: no names, amounts or days.',
     button: 'Check',
     fields: [
       ...receivableFields(),
-      { name: 'window', label: 'Also the weeks and sizes around it', kind: 'check' },
-      { name: 'statement', label: 'Anchor the answer', kind: 'check' },
+      {
+        name: 'window',
+        label: 'Also find receivables with a similar date and amount',
+        kind: 'check',
+        hint: 'The same parties and amount, in the same week',
+      },
+      STATEMENT,
     ],
     schema: CheckBody,
     async submit(sent) {
@@ -62,20 +81,22 @@ function checkForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: '/financing/check-blind',
-    title: 'Check a receivable blind',
+    title: 'Check by fingerprints',
     intro:
-      'You compute the fingerprints without showing the receivable: examples/blind-financing prints them with --print. This page and the registry see no field of it, so they cannot verify it.',
+      'For receivables that must not leave your systems: you send fingerprints only. The program examples/blind-financing prints them with --print.',
     button: 'Check',
     fields: [
       {
         name: 'fingerprints',
         label: 'Fingerprints',
         kind: 'lines',
-        hint: 'JSON: a list of epoch, rf1, rf2 and rf3, one for each live epoch',
+        hint: 'the JSON that the program prints: a list of epoch, rf1, rf2 and rf3',
+        isMono: true,
+        rows: 6,
         isRequired: true,
         parse: jsonOf,
       },
-      { name: 'statement', label: 'Anchor the answer', kind: 'check' },
+      STATEMENT,
     ],
     schema: BlindCheckBody,
     async submit(sent) {
@@ -91,8 +112,11 @@ function checkForms(pages: Pages): void {
     button: 'Dispute',
     fields: [
       ...receivableFields('receivable.'),
-      { name: 'reason', label: 'Reason', isRequired: true },
-      { name: 'evidenceSha256', label: 'SHA-256 of your evidence', isMono: true },
+      { name: 'reason', label: 'Reason', hint: 'stored encrypted', isRequired: true },
+      {
+        summary: 'Add the hash of your evidence',
+        items: [{ name: 'evidenceSha256', label: 'SHA-256 of your evidence', kind: 'hash' }],
+      },
     ],
     schema: DisputeRequestBody,
     async submit(sent) {
@@ -107,13 +131,24 @@ function holdForms(pages: Pages): void {
     ...common,
     path: '/financing/register',
     title: 'Register a receivable',
-    intro: 'Only the first registration of a receivable succeeds.',
+    intro:
+      'Only the first registration of a receivable succeeds. It is valid for seven days, longer once you have paid.',
     button: 'Register',
     fields: [
       ...receivableFields(),
-      { name: 'dueDate', label: 'Due', hint: 'YYYY-MM-DD' },
-      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
-      { name: 'lenderRef', label: 'Reference', hint: 'of the lender; encrypted' },
+      {
+        name: 'dueDate',
+        label: 'Due',
+        kind: 'date',
+        hint: 'A financed receivable stays registered for 180 days after it',
+      },
+      {
+        summary: 'Your own references',
+        items: [
+          { name: 'dealId', label: 'Deal', hint: 'shown in your list of registrations' },
+          { name: 'lenderRef', label: 'Reference', hint: 'stored encrypted' },
+        ],
+      },
     ],
     schema: RegistrationRequestBody,
     async submit(sent) {
@@ -125,8 +160,8 @@ function holdForms(pages: Pages): void {
     ...common,
     path: '/financing/accept',
     title: 'Accept a transfer',
-    intro: 'The holder gives you the token; it works once, with the receivable that it is for.',
-    button: 'Take it over',
+    intro: 'Enter the token that the holder gave you. It works once, for its own receivable.',
+    button: 'Accept the transfer',
     fields: [
       { name: 'transferToken', label: 'Transfer token', isMono: true, isRequired: true },
       ...receivableFields('receivable.'),
@@ -149,7 +184,7 @@ async function move(context: FormContext, action: 'finance' | 'release' | 'cance
     await note(tx, context, console, `registration.${action}`, id)
   })
   const path = `${console.base}/financing/${id}`
-  setFlash(context, path, { notice: 'Done.' })
+  setFlash(context, path, { notice: MOVED[action] })
   redirect(context, path)
 }
 

@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact'
 import type { z } from 'zod'
 import { DomainError, type FieldError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { parseWith } from '#shared/parse-with.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { type IdempotentRequest, requestFingerprint } from '#shared/tenancy/idempotency/store.ts'
 import type { Family } from '#shared/tenancy/oauth/families.ts'
@@ -13,7 +12,9 @@ import { type FieldErrors, type FormField, type FormItem, type FormValues, field
 import { EditForm } from '../../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import type { RiskArea } from '../../shell/navigation.ts'
+import { riskAssets } from '../assets.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from '../console.tsx'
+import { codeName } from './names.ts'
 
 export interface Sent<Body> {
   context: FormContext
@@ -39,6 +40,8 @@ export interface EvidenceForm<Body> {
   /** a function if the options depend on stored data */
   fields: readonly FormItem[] | ((context: Context, console: Console) => Promise<readonly FormItem[]>)
   button: string
+  /** target of Cancel, below the console; default: the area */
+  cancel?: (params: Context['params']) => string
   /** question before an action that cannot be undone */
   confirm?: string
   schema: z.ZodType<Body>
@@ -72,7 +75,7 @@ export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void
   pages.post(CONSOLE + form.path, async (context) => {
     const console = await openForm(form, context)
     const requestKey = field(context.form, 'requestKey')
-    if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
+    if (!isUuid(requestKey)) throw new NotFoundError('The form is incomplete: open it again.')
     const items = await itemsOf(form, context, console)
     const fields = fieldsOf(items)
     try {
@@ -105,7 +108,8 @@ export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void
 
 async function openForm<Body>({ family, isSandboxOnly }: EvidenceForm<Body>, context: Context): Promise<Console> {
   const console = await requireFamily(context, family)
-  if (isSandboxOnly && console.env !== 'SANDBOX') throw new NotFoundError('Live packs are requested through the API.')
+  if (isSandboxOnly && console.env !== 'SANDBOX')
+    throw new NotFoundError('Production packs are requested through the API.')
   return console
 }
 
@@ -163,7 +167,18 @@ export function numberOf(text: string): number | string {
 }
 
 export function codeField(name: string, label: string, codes: readonly string[], value?: string): FormField {
-  return { name, label, kind: 'select', options: codes.map((code) => ({ value: code, label: words(code) })), value }
+  return { name, label, kind: 'select', options: codes.map((code) => ({ value: code, label: codeName(code) })), value }
+}
+
+/** An instant that is chosen in UTC. */
+export function instantField(name: string, label: string): FormField {
+  return { name, label: `${label} (UTC)`, kind: 'datetime', hasSeconds: true, isRequired: true, parse: utcOf }
+}
+
+/** Adds the zone to the text of a browser, which omits zero seconds. Returns other text unchanged. */
+function utcOf(text: string): string {
+  const [, minutes, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?(?:\.0+)?$/.exec(text) ?? []
+  return minutes === undefined ? text : `${minutes}${seconds}Z`
 }
 
 /** Splits at spaces, line breaks and commas. */
@@ -197,16 +212,18 @@ function show<Body>(context: Context, console: Console, form: EvidenceForm<Body>
     <>
       <h1>{form.title}</h1>
       {form.intro !== undefined && <p class="muted">{form.intro}</p>}
+      {fieldsOf(rest.items).some(({ isRequired }) => isRequired) && <p class="hint">Fields with * are required.</p>}
       <EditForm
         context={context}
         action={console.base + fill(form.path, context.params)}
-        class="card stack check-form"
+        class="card stack check-form shows-required"
         confirm={form.confirm}
         hidden={{ requestKey }}
         submit={form.button}
-        cancel={`${console.base}/${form.area}`}
+        cancel={console.base + (form.cancel?.(context.params) ?? `/${form.area}`)}
         {...rest}
       />
+      {fieldsOf(rest.items).some(({ kind }) => kind === 'hash') && <script type="module" src={riskAssets.hash.path} />}
     </>,
     status,
   )
@@ -216,7 +233,7 @@ const fill = (path: string, params: Context['params']) =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** Removes the API's field name from a message, because the label is above it. */
-function besideField({ path, message }: FieldError): string {
+export function besideField({ path, message }: FieldError): string {
   const text = message.startsWith(path) ? message.slice(path.length).replace(/^:? /, '') : message
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

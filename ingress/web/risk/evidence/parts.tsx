@@ -3,7 +3,7 @@ import type { FormField } from '../../forms/fields.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import type { RiskArea } from '../../shell/navigation.ts'
-import { type Console, sendConsole } from '../console.tsx'
+import { type Console, mayIn, sendConsole } from '../console.tsx'
 import { fieldLabels } from '../identity/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
@@ -23,11 +23,29 @@ export function sendPending(context: Context, console: Console, page: { title: s
   )
 }
 
+/** Links to what usually follows, for users who may edit. @param steps paths below the console */
+export function NextStep(props: { console: Console; steps: readonly (readonly [path: string, label: string])[] }) {
+  const { console, steps } = props
+  if (steps.length === 0 || !mayIn(console, 'edit')) return null
+  return (
+    <p class="row next-step">
+      <strong>Next step</strong>
+      {steps.map(([path, label], index) => (
+        <a key={path} class={index === 0 ? 'button primary' : 'button'} href={console.base + path}>
+          {label}
+        </a>
+      ))}
+    </p>
+  )
+}
+
 const TYPES = [
   { value: 'INV', label: 'Invoice' },
   { value: 'CRN', label: 'Credit note' },
   { value: 'DBN', label: 'Debit note' },
 ]
+
+export const RECEIVABLE_TYPES: ReadonlyMap<string, string> = new Map(TYPES.map(({ value, label }) => [value, label]))
 
 /** @param prefix of member names, including its dot */
 export function receivableFields(prefix = ''): FormField[] {
@@ -42,7 +60,7 @@ export function receivableFields(prefix = ''): FormField[] {
     { name: `${prefix}buyerGstin`, label: 'Buyer (GSTIN)', isMono: true, isRequired: true, demo: '27AAACB1234C1ZF' },
     { name: `${prefix}documentType`, label: 'Type', kind: 'select', options: TYPES, value: 'INV' },
     { name: `${prefix}documentNumber`, label: 'Number', isMono: true, isRequired: true, demo: 'INV/001' },
-    { name: `${prefix}documentDate`, label: 'Date', hint: 'YYYY-MM-DD', isRequired: true, demo: '2026-05-01' },
+    { name: `${prefix}documentDate`, label: 'Date', kind: 'date', isRequired: true, demo: '2026-05-01' },
     { name: `${prefix}totalInr`, label: 'Amount (₹)', kind: 'number', isRequired: true, demo: '118000' },
   ]
 }
@@ -54,26 +72,36 @@ export interface Verification extends AnchoredRecord {
 }
 
 /** Converts `gstin.legalName` to `GSTIN: legal name`. */
-function checkName(key: string): string {
+export function checkName(key: string): string {
   const [of = '', what] = key.split('.')
-  const subject = /^(gstin|cin|lei|pan|llpin|udyam)$/.test(of) ? of.toUpperCase() : fieldLabels(of)
-  return what === undefined ? subject : `${subject.charAt(0).toUpperCase()}${subject.slice(1)}: ${fieldLabels(what)}`
+  const subject =
+    of === 'ebrc' ? 'e-BRC' : /^(gstin|cin|lei|pan|llpin|udyam|iec)$/.test(of) ? of.toUpperCase() : fieldLabels(of)
+  const name = of === 'ebrc' ? subject : subject.charAt(0).toUpperCase() + subject.slice(1)
+  return what === undefined ? subject : `${name}: ${fieldLabels(what)}`
 }
 
 const CHECK_COLUMNS: Column<Verification['checks'][number]>[] = [
   { title: 'Check', hint: ({ key }) => key, cell: ({ key }) => checkName(key) },
   {
     title: 'Result',
+    isLabelled: true,
     cell: ({ result }) => (
       <span class={result === 'MISMATCH' ? 'pill bad' : result === 'MATCH' ? 'pill good' : 'pill'}>
         {result.toLowerCase()}
       </span>
     ),
   },
-  { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
-  { title: 'Detail', cell: ({ detail }) => (/^[A-Z][A-Z_]+$/.test(detail) ? words(detail) : detail) },
+  { title: 'Tier', isLabelled: true, cell: ({ tier }) => <Tier tier={tier} /> },
+  { title: 'Detail', isLabelled: true, cell: ({ detail }) => detailText(detail) },
 ]
 
+/** `similarity 985 of 1000` becomes a percentage, and codes become words. */
+function detailText(detail: string): string {
+  const [, permille] = /^similarity ([0-9]+) of 1000$/.exec(detail) ?? []
+  if (permille !== undefined) return `${Number(permille) / 10} % similar`
+  return detail.replace(/^(registration )?([A-Z][A-Z_]+)$/, (_, before = '', code) => before + words(code))
+}
+
 export function Checks({ checks }: Pick<Verification, 'checks'>) {
-  return <Table label="Checks" columns={CHECK_COLUMNS} rows={checks} />
+  return <Table label="Checks" variant="wide-table stacked" columns={CHECK_COLUMNS} rows={checks} />
 }

@@ -1,33 +1,44 @@
-import type { ComponentChildren } from 'preact'
-import { requirePool, runCut, runCutJob } from '#shared/risk/operations/pool-requests.ts'
-import { inrText } from '#shared/risk/packs/money.ts'
+import { runCut } from '#shared/risk/operations/pool-requests.ts'
+import { dayText } from '#shared/risk/packs/pdf/figures.ts'
 import { CutBody } from '#shared/risk/pools/requests.ts'
-import { findCut, listCuts, listPools, newestCut, type Pool, type PoolCut } from '#shared/risk/pools/store.ts'
-import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
-import { isUuid } from '#shared/uuid.ts'
-import { PageHead, Table } from '../../lists/list.tsx'
-import { CodeBlock, Fact } from '../../shell/basics.tsx'
+import { listPools, newestCutDates } from '#shared/risk/pools/store.ts'
+import { EmptyCard } from '../../lists/empty-card.tsx'
+import { CodeBlock } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendList } from '../console.tsx'
+import { count } from '../counts.ts'
+import { sendCutFile } from './cut-download.tsx'
 import { evidenceForm } from './form.tsx'
 import { jobContext, note } from './job-context.ts'
-import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
+import { EvidenceState, showPool } from './pool-page.tsx'
+import { poolUploadPages } from './pool-upload.tsx'
 
 const SHOWN = 50
-const POLL_SECONDS = 2
 const AREA = { area: 'pools' } as const
 
 export function poolPages(pages: Pages): void {
   pages.get(`${CONSOLE}/pools`, showPools)
+  // Before the page whose parameter would take `new` for a pool.
+  poolUploadPages(pages)
   pages.get(`${CONSOLE}/pools/:pool`, showPool)
+  pages.get(`${CONSOLE}/pools/:pool/cuts/:cut/:file`, sendCutFile)
   evidenceForm(pages, {
     ...AREA,
     family: 'securitisation',
     path: '/pools/:pool/cut',
-    title: 'Cut a pool',
-    intro: 'Freezes members and evidence as they are; what is added later is in a later cut.',
-    button: 'Cut',
-    fields: [{ name: 'cutOffDate', label: 'Cut-off date', hint: 'YYYY-MM-DD', isRequired: true }],
+    title: 'Create a cut',
+    intro:
+      'A cut freezes the receivables of the pool with their evidence, for investors to verify. Receivables that you add later belong to a later cut.',
+    button: 'Create the cut',
+    fields: [
+      {
+        name: 'cutOffDate',
+        label: 'Cut-off date',
+        kind: 'date',
+        hint: 'A past day, not before the oldest document of the pool. Days to due are counted from it.',
+        isRequired: true,
+      },
+    ],
     schema: CutBody,
     async submit(sent) {
       const { context, console, body } = sent
@@ -41,24 +52,39 @@ export function poolPages(pages: Pages): void {
 async function showPools(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
+  const pools = await listPools(db, console, SHOWN)
+  const cuts = await newestCutDates(
+    db,
+    pools.map(({ id }) => id),
+  )
   sendList(context, console, {
     ...AREA,
     title: 'Pools',
     path: '/pools',
+    actions: [['/new', 'Create a pool']],
+    variant: 'wide-table stacked',
     intro: (
-      <p class="muted">Receivables with an anchored evidence object each, and cuts with a root over all of them.</p>
+      <p class="muted">
+        A pool collects the receivables of a deal and records evidence for each of them. Its cuts are what investors
+        verify.
+      </p>
     ),
     columns: [
-      { title: 'Pool', cell: ({ id, name }) => <a href={`${console.base}/pools/${id}`}>{name}</a> },
-      { title: 'Deal', variant: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
-      { title: 'Receivables', variant: 'figure', cell: ({ size }) => size },
-      { title: 'With evidence', variant: 'figure', cell: ({ built }) => built },
+      {
+        title: 'Pool',
+        variant: 'breakable',
+        cell: ({ id, name }) => <a href={`${console.base}/pools/${id}`}>{name}</a>,
+      },
+      { title: 'Deal', variant: 'breakable', isLabelled: true, cell: ({ dealId }) => dealId ?? '—' },
+      { title: 'Receivables', isNumber: true, isLabelled: true, cell: ({ size }) => count(size) },
+      { title: 'Evidence', isLabelled: true, cell: (pool) => <EvidenceState pool={pool} /> },
+      { title: 'Newest cut', isLabelled: true, cell: ({ id }) => cutText(cuts.get(id)) },
     ],
-    rows: await listPools(db, console, SHOWN),
-    empty: 'There is no pool yet.',
+    rows: pools,
+    empty: <NoPools console={console} />,
     foot: (
       <>
-        <h2>Create a pool</h2>
+        <h2>With the API</h2>
         <CodeBlock
           text={[
             `curl --data-binary @pool.json ${config.publicUrl}/v1/securitisation/pools \\`,
@@ -71,133 +97,22 @@ async function showPools(context: Context): Promise<void> {
   })
 }
 
-interface Cut extends AnchoredRecord {
-  cutRecordId: string
-  cutOffDate: string
-  size: number
-  root: string
-  sumPaise: string
-}
+const cutText = (date: string | undefined) => (date === undefined ? 'no cut yet' : dayText(date))
 
-async function showPool(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const { db, config } = context.deps
-  const pool = await requirePool(db, console, context.params.pool ?? '')
-  const shown = await chosen(context, console, pool)
-  // Stored by us.
-  const cuts = (await listCuts(db, pool.id, SHOWN)).map((body) => JSON.parse(body) as Cut)
-  const strata = shown && (await strataOf(context, console, shown))
-  const proven = shown && (await proveRecord(db, JSON.parse(shown.body) as Cut))
-  const isOpen = pool.built < pool.size || (shown !== undefined && strata === undefined)
-  const base = `${console.base}/pools/${pool.id}`
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: pool.name, ...(isOpen ? { pollSeconds: POLL_SECONDS } : {}) },
-    <>
-      <PageHead title={pool.name} actions={mayIn(console, 'edit') ? [{ href: `${base}/cut`, label: 'Cut' }] : []} />
-      <dl class="facts">
-        <Fact title="Receivables">{pool.size}</Fact>
-        <Fact title="With evidence">{pool.built}</Fact>
-        <Fact title="Deal">{pool.dealId ?? '—'}</Fact>
-      </dl>
-      {cuts.length === 0 && <p class="empty">There is no cut yet.</p>}
-      <Table
-        label="Cuts"
-        columns={[
-          {
-            title: 'Cut-off date',
-            cell: ({ cutRecordId, cutOffDate }) => <a href={`${base}?cut=${cutRecordId}`}>{cutOffDate}</a>,
-          },
-          { title: 'Receivables', variant: 'figure', cell: ({ size }) => size },
-          { title: 'Sum', variant: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
-          { title: 'Root', variant: 'mono breakable', cell: ({ root }) => root },
-        ]}
-        rows={cuts}
-      />
-      {shown && (strata ? <Strata strata={strata} /> : <p class="notice">The cut is being totalled.</p>)}
-      {proven && <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />}
-    </>,
-  )
-}
-
-/** Returns the cut of the address, by default the newest. */
-async function chosen(context: Context, console: Console, pool: Pool): Promise<PoolCut | undefined> {
-  const { db } = context.deps
-  const requested = context.query.get('cut') ?? ''
-  const cut = isUuid(requested) ? await findCut(db, console, requested) : undefined
-  return cut?.poolId === pool.id ? cut : await newestCut(db, pool.id)
-}
-
-/** @returns undefined until the worker has finished */
-async function strataOf(context: Context, console: Console, cut: PoolCut): Promise<Stratification | undefined> {
-  const { organisationId, env } = console
-  const job = { caller: { organisationId, env }, deps: context.deps, waitMs: 0 }
-  const answer = await runCutJob(job, 'stratification', cut)
-  // Stored as we answered it.
-  return answer.status === 200 ? (JSON.parse(answer.body) as Stratification) : undefined
-}
-
-function Strata({ strata }: { strata: Stratification }) {
-  const { size, sumPaise, weightedDays, topBuyers } = strata
+function NoPools({ console }: { console: Console }) {
   return (
-    <>
-      <dl class="facts">
-        <Fact title="Sum">{sumText(sumPaise)}</Fact>
-        <Fact title="Weighted days to due">{weightedDays ?? 'missing'}</Fact>
-      </dl>
-      <Bands title="Amount" size={size} strata={strata.amount} />
-      <Bands title="Days to due" size={size} strata={strata.daysToDue} />
-      <Bands title="Acceptance" size={size} strata={strata.acceptance} />
-      <Bands title="Tier" size={size} strata={strata.tier} />
-      <Table
-        label="Largest buyers"
-        columns={[
-          { title: 'Buyer', variant: 'mono breakable', cell: ({ buyerVei }) => buyerVei },
-          { title: 'Sum', variant: 'figure', cell: (buyer) => sumText(buyer.sumPaise) },
-          { title: 'Share', cell: ({ bps }) => <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar> },
-        ]}
-        rows={topBuyers}
-      />
-    </>
+    <EmptyCard
+      title="No pools yet"
+      action={mayIn(console, 'edit') && { label: 'Create the first pool', href: `${console.base}/pools/new` }}
+    >
+      <ol>
+        <li>
+          Upload a CSV file with one receivable per line, like the{' '}
+          <a href={`${console.base}/pools/sample.csv`}>sample file</a>.
+        </li>
+        <li>Signalbox records evidence for each receivable.</li>
+        <li>Create a cut at a date, and send its package to investors.</li>
+      </ol>
+    </EmptyCard>
   )
-}
-
-function Bands({ title, size, strata }: { title: string; size: number; strata: readonly Stratum[] }) {
-  return (
-    <Table
-      label={title}
-      columns={[
-        { title, cell: ({ band }) => band.replaceAll('_', ' ').toLowerCase() },
-        {
-          title: 'Receivables',
-          cell: ({ count }) => (
-            <Bar part={count} whole={size}>
-              {count}
-            </Bar>
-          ),
-        },
-        { title: 'Sum', variant: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
-      ]}
-      rows={strata}
-    />
-  )
-}
-
-/** The bar is decorative. */
-function Bar({ part, whole, children }: { part: number; whole: number; children: ComponentChildren }) {
-  return (
-    <>
-      <svg class="stratum" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-        <rect x="0" y="0" width={whole === 0 ? 0 : Math.round((part * 100) / whole)} height="8" />
-      </svg>
-      <span class="figure">{children}</span>
-    </>
-  )
-}
-
-/** Formats whole paise. A sum may be too large for words. */
-function sumText(paise: string): string {
-  const sum = Number(paise)
-  return Number.isSafeInteger(sum) ? inrText(sum) : `${BigInt(paise) / 1_000_000_000n} crore`
 }

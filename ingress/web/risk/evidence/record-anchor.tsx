@@ -68,14 +68,19 @@ export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; e
   )
 }
 
-/** @param title prefix of the kind of each record */
+/** `identity.passport_issued` is `identity passport issued`. */
+function eventText(type: string): string {
+  return type.replaceAll(/[._]/g, ' ')
+}
+
+/** @param title prefix of the event of each record */
 export function RecordAnchors(props: {
   proven: readonly ProvenRecord[]
   publicUrl: string
   env: string
   title?: string
 }) {
-  const { proven, publicUrl, env, title = 'Anchor of' } = props
+  const { proven, publicUrl, env, title = 'Anchor: ' } = props
   return (
     <>
       {proven.map((one) => (
@@ -84,7 +89,7 @@ export function RecordAnchors(props: {
           proven={one}
           publicUrl={publicUrl}
           env={env}
-          title={`${title} ${one.record.eventType}`}
+          title={`${title}${eventText(one.record.eventType)}`}
         />
       ))}
     </>

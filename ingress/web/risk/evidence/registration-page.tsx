@@ -1,20 +1,22 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { readOutcome } from '#shared/jobs/operations/jobs.ts'
+import type { Dispute } from '#shared/risk/first-financing/dispute.ts'
 import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
 import type { Registration } from '#shared/risk/first-financing/receivable.ts'
 import { findRegistration, listSightings } from '#shared/risk/first-financing/registration-store.ts'
-import { type FinancingAction, stateAfter } from '#shared/risk/first-financing/states.ts'
+import { type FinancingAction, stateAfter, stateAt } from '#shared/risk/first-financing/states.ts'
 import { decryptedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
 import { REGISTRATIONS } from '#shared/risk/operations/financing-requests.ts'
-import { dayText, inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { dayText, inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Form } from '../../forms/form.tsx'
-import { MonoLink, Table } from '../../lists/list.tsx'
-import { Ago, Fact, SecretOnce } from '../../shell/basics.tsx'
+import { Table } from '../../lists/list.tsx'
+import { Ago, Crumb, Fact, SecretOnce } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { NextAction } from '../actions.tsx'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
-import { sendPending } from './parts.tsx'
+import { codeName } from './names.ts'
+import { RECEIVABLE_TYPES, sendPending } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 export function State({
@@ -24,10 +26,23 @@ export function State({
 }) {
   return (
     <>
-      <span class={state === 'FINANCED' || state === 'REGISTERED' ? 'pill good' : 'pill'}>{state.toLowerCase()}</span>{' '}
+      <span class={state === 'FINANCED' || state === 'REGISTERED' ? 'pill good' : 'pill'}>{words(state)}</span>{' '}
       {contested && <span class="pill bad">contested</span>}
     </>
   )
+}
+
+type ListedDispute = Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>
+type Fields = NonNullable<ReturnType<typeof decryptedReceivable>>['fields']
+
+const documentText = ({ documentType, documentNumber }: NonNullable<Fields>) =>
+  `${RECEIVABLE_TYPES.get(documentType) ?? documentType} ${documentNumber}`
+
+/** Without the fields, for example of a blind registration, the text has the beginning of its id. */
+export function receivableText(registration: Registration, secrets: Parameters<typeof decryptedReceivable>[1]): string {
+  const fields = decryptedReceivable(registration, secrets)?.fields
+  if (!fields) return `Fingerprints ${registration.id.slice(0, 8)}`
+  return `${documentText(fields)} of ${fields.supplierGstin}, ${inrFigure(fields.totalInr)}`
 }
 
 /** @returns null until the worker has finished @throws NotFoundError */
@@ -74,13 +89,16 @@ export async function showRegistration(context: Context): Promise<void> {
           more=", works once and for 72 hours"
         />
       )}
-      <h1>Registration</h1>
+      <Crumb href={`${console.base}/financing`} label="Financing" />
+      <h1>
+        {fields ? documentText(fields) : 'Registration'} <State registration={view} />
+      </h1>
+      {mayIn(console, 'edit') && (
+        <Next context={context} console={console} registration={registration} disputes={disputes} nowMs={nowMs} />
+      )}
       <dl class="facts">
-        <Fact title="State">
-          <State registration={view} />
-        </Fact>
-        <Fact title="Until">{view.expiresAt}</Fact>
-        <Fact title="Made">
+        <Fact title="Valid until">{instantText(view.expiresAt)}</Fact>
+        <Fact title="Registered">
           <Ago at={microsOfDate(registration.createdAt)} now={now()} />
         </Fact>
         {view.dealId !== null && <Fact title="Deal">{view.dealId}</Fact>}
@@ -88,66 +106,106 @@ export async function showRegistration(context: Context): Promise<void> {
         {view.financedOn !== null && <Fact title="Financed">{dayText(view.financedOn)}</Fact>}
         {fields && (
           <>
-            <Fact title="Document">{`${fields.documentType} ${fields.documentNumber}, ${dayText(fields.documentDate)}`}</Fact>
+            <Fact title="Document date">{dayText(fields.documentDate)}</Fact>
             <Fact title="Amount">{inrFigure(fields.totalInr)}</Fact>
             <Fact title="Supplier">{fields.supplierGstin}</Fact>
             <Fact title="Buyer">{fields.buyerGstin}</Fact>
           </>
         )}
       </dl>
-      {mayIn(console, 'edit') && (
-        <Actions context={context} console={console} registration={registration} nowMs={nowMs} />
-      )}
+      {disputes.length > 0 && <h2>Disputes</h2>}
+      <Table
+        label="Disputes"
+        variant="wide-table stacked"
+        columns={[
+          {
+            title: 'Opened',
+            cell: ({ id, openedAt }) => (
+              <a href={`${console.base}/financing/disputes/${id}`}>{instantText(openedAt.toISOString())}</a>
+            ),
+          },
+          { title: 'State', isLabelled: true, cell: ({ state }) => codeName(state) },
+          { title: 'Answer by', isLabelled: true, cell: ({ answerBy }) => instantText(answerBy.toISOString()) },
+        ]}
+        rows={disputes}
+      />
+      {sightings.length > 0 && <h2>Checks by others</h2>}
       <Table
         label="Checks by others"
         columns={[
           { title: 'Day', cell: ({ date }) => dayText(date) },
-          { title: 'Checks by others', variant: 'figure', cell: ({ count }) => count },
+          { title: 'Checks', variant: 'figure', cell: ({ count }) => count },
         ]}
         rows={sightings}
-      />
-      <Table
-        label="Disputes"
-        columns={[
-          {
-            title: 'Dispute',
-            cell: ({ id }) => <MonoLink href={`${console.base}/financing/disputes/${id}`} text={id} />,
-          },
-          { title: 'State', cell: ({ state }) => state.toLowerCase() },
-          { title: 'Answer by', cell: ({ answerBy }) => instantText(answerBy.toISOString()) },
-        ]}
-        rows={disputes}
       />
       <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
 }
 
+export const RELEASE = 'Release this receivable? Others can register it then.'
+const CANCEL = 'Cancel this registration? Others can register the receivable then.'
+/** A financed registration that ends within this time has its extension as the next step. */
+const SOON_MS = 30 * 86_400_000
+
+/** Actions that give the receivable up are last. */
 const LABELS: readonly { action: FinancingAction; label: string; confirm?: string }[] = [
-  { action: 'finance', label: 'It is financed' },
-  { action: 'renew', label: 'Hold it longer' },
+  { action: 'finance', label: 'Mark as financed' },
+  { action: 'renew', label: 'Extend' },
   { action: 'transfer', label: 'Offer a transfer' },
-  { action: 'release', label: 'Release', confirm: 'Release this receivable? Others may register it then.' },
-  { action: 'cancel', label: 'Cancel', confirm: 'Give up this registration? Others may register the receivable then.' },
+  { action: 'release', label: 'Release the receivable', confirm: RELEASE },
+  { action: 'cancel', label: 'Cancel the registration', confirm: CANCEL },
 ]
 
-function Actions(props: { context: Context; console: Console; registration: Registration; nowMs: number }) {
-  const { context, console, registration, nowMs } = props
-  const offered = LABELS.filter(({ action }) => stateAfter(registration, action, nowMs) !== null)
-  return (
-    <div class="row">
-      {offered.map(({ action, label, confirm }) => (
-        <Form
-          key={action}
-          context={context}
-          action={`${console.base}/financing/${registration.id}/${action}`}
-          {...(confirm === undefined ? {} : { confirm })}
-        >
-          <button type="submit" class={confirm === undefined ? '' : 'danger'}>
-            {label}
-          </button>
-        </Form>
-      ))}
-    </div>
+function Next(props: {
+  context: Context
+  console: Console
+  registration: Registration
+  disputes: readonly ListedDispute[]
+  nowMs: number
+}) {
+  const { context, console, registration, disputes, nowMs } = props
+  const offered = LABELS.filter(({ action }) => stateAfter(registration, action, nowMs) !== null).map(
+    ({ action, label, confirm }) => ({
+      action,
+      label,
+      href: `${console.base}/financing/${registration.id}/${action}`,
+      isForm: true,
+      ...(confirm !== undefined && { confirm, isDestructive: true }),
+    }),
   )
+  const { text, next } = nextOf(registration, disputes, nowMs)
+  const chosen =
+    typeof next === 'object'
+      ? [{ ...next, href: console.base + next.href }]
+      : offered.filter(({ action }) => action === next)
+  return (
+    <NextAction context={context} text={text} actions={chosen} more={offered.filter(({ action }) => action !== next)} />
+  )
+}
+
+/** Releasing gives the receivable up, so it is never the highlighted action. */
+function nextOf(
+  registration: Registration,
+  disputes: readonly ListedDispute[],
+  nowMs: number,
+): { text: string; next?: FinancingAction | { label: string; href: string } } {
+  const open = disputes.find(({ state }) => state === 'OPEN')
+  const until = instantText(registration.expiresAt.toISOString())
+  const state = stateAt(registration, nowMs)
+  if (open && (state === 'REGISTERED' || state === 'FINANCED'))
+    return {
+      text: `Another organisation disputes this registration. Without an answer by ${instantText(open.answerBy.toISOString())} it is shown as contested.`,
+      next: { label: 'Answer the dispute', href: `/financing/disputes/${open.id}` },
+    }
+  if (state === 'REGISTERED')
+    return { text: `Mark it as financed when you have paid. Otherwise it lapses on ${until}.`, next: 'finance' }
+  if (state === 'FINANCED' && registration.expiresAt.getTime() - nowMs < SOON_MS)
+    return { text: `The registration ends on ${until}. Extend it if the receivable is not repaid yet.`, next: 'renew' }
+  if (state === 'FINANCED')
+    return { text: `Nothing is due now. Release the receivable when it is repaid. The registration ends on ${until}.` }
+  return {
+    text: 'This registration has ended, so others can register the receivable.',
+    next: { label: 'Check a receivable', href: '/financing/check' },
+  }
 }

@@ -1,7 +1,8 @@
+import { h } from 'preact'
 import type { z } from 'zod'
 import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
 import { runTradePack, runTradeVerification } from '#shared/risk/operations/trade-requests.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import {
   DOCUMENT_TYPES,
   DocumentBody,
@@ -19,6 +20,7 @@ import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import { codeField, type EvidenceForm, evidenceForm } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
+import { codeName } from './names.ts'
 
 const common = { family: 'trade', area: 'trade' } as const
 /** Maximum number of documents in a pack. */
@@ -37,22 +39,31 @@ const documentForm: EvidenceForm<z.output<typeof DocumentBody>> = {
   ...common,
   path: '/trade/documents/new',
   title: 'Record a document',
-  intro: 'By its hash: the file stays with you. `sha256sum FILE` prints it.',
+  intro: 'Only the hash of the file is recorded. The file stays with you.',
   button: 'Record',
   fields: [
     codeField('type', 'Type', DOCUMENT_TYPES, 'COMMERCIAL_INVOICE'),
-    { name: 'sha256', label: 'SHA-256 of the file', isMono: true, isRequired: true },
-    { name: 'metadata.invoiceNumber', label: 'Invoice number', hint: 'encrypted; compared with the shipping bill' },
-    { name: 'sizeBytes', label: 'Bytes', kind: 'number' },
-    { name: 'mediaType', label: 'Media type', hint: 'such as application/pdf' },
+    { name: 'sha256', label: 'SHA-256 of the file', kind: 'hash', isRequired: true },
+    {
+      name: 'metadata.invoiceNumber',
+      label: 'Invoice number',
+      hint: 'encrypted; a pack compares it with the shipping bill',
+    },
+    {
+      summary: 'Size and type of the file',
+      items: [
+        { name: 'sizeBytes', label: 'Bytes', kind: 'number', hint: 'filled in when you choose the file' },
+        { name: 'mediaType', label: 'Media type', hint: 'such as application/pdf' },
+      ],
+    },
   ],
   schema: DocumentBody,
   async submit(sent) {
     const { context, console, body } = sent
     return await doOnce(sent, async (tx) => {
-      await recordTradeDocument(tx, console, body, context.deps)
+      const { documentId } = await recordTradeDocument(tx, console, body, context.deps)
       await note(tx, context, console, 'trade.document_recorded', body.sha256)
-      return '/trade'
+      return `/trade/documents/${documentId}`
     })
   },
 }
@@ -62,7 +73,7 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
   path: '/trade/packs/new',
   title: 'Build a pack',
   intro:
-    'A signed and anchored statement over the documents that you choose, in this order, with the results of registries.',
+    'Choose the documents of one shipment and the results of registries. The pack is a signed and anchored statement about them.',
   button: 'Issue the pack',
   fields: offered,
   schema: TradePackBody,
@@ -85,33 +96,36 @@ async function offered({ deps: { db, secrets } }: Context, console: Console): Pr
   const papers = documents.page.map(({ body }) => JSON.parse(body) as TradeDocument)
   const findings = verifications.page.map(({ body }) => JSON.parse(body) as TradeFinding)
   return [
-    { name: 'title', label: 'Title', hint: 'for people; it is not signed' },
+    { name: 'title', label: 'Title', hint: 'shown in your list; it is not signed' },
     {
       name: 'documents',
-      label: 'Documents',
+      label: 'Documents *',
+      isRequired: true,
       kind: 'choices',
-      hint: hintOf(papers.length, documents.nextCursor, 'Record a document first.'),
+      hint:
+        papers.length === 0
+          ? h('a', { href: `${console.base}/trade/documents/new` }, 'Record a document first.')
+          : hintOf(documents.nextCursor),
       options: papers.map(({ documentId, type, sha256, timestamp }) => ({
         value: documentId,
-        label: `${words(type)}, ${sha256.slice(0, 16)}…, ${timestamp.slice(0, 10)}`,
+        label: `${codeName(type)}, recorded ${dayText(timestamp.slice(0, 10))}, SHA-256 ${sha256.slice(0, 12)}…`,
       })),
     },
     {
       name: 'checks',
       label: 'Verifications',
       kind: 'choices',
-      hint: hintOf(verifications.page.length, verifications.nextCursor, 'There is none yet; a pack needs none.'),
+      hint: findings.length === 0 ? 'None yet. A pack can be issued without one.' : hintOf(verifications.nextCursor),
       options: findings.map(({ verificationId, subjectKind, timestamp }) => ({
         value: verificationId,
-        label: `${words(subjectKind)}, ${verificationId.slice(0, 8)}…, ${timestamp.slice(0, 10)}`,
+        label: `${codeName(subjectKind)}, ${instantText(timestamp)}`,
       })),
     },
   ]
 }
 
-function hintOf(count: number, nextCursor: string | null, none: string): string {
-  if (count === 0) return none
-  return nextCursor === null ? 'Choose from all there are.' : `The newest ${OFFERED}; older ones by the API.`
+function hintOf(nextCursor: string | null): string | undefined {
+  return nextCursor === null ? undefined : `The newest ${OFFERED}. Use the API for older ones.`
 }
 
 function jobForm<Body extends object>(
@@ -121,7 +135,7 @@ function jobForm<Body extends object>(
   return {
     ...common,
     ...form,
-    button: 'Ask the registry',
+    button: 'Query the registry',
     async submit(sent) {
       // Parsed by the schema of the same form.
       const request = requestOf(sent.body as Body)
@@ -136,7 +150,7 @@ function jobForm<Body extends object>(
 
 const billFields = (prefix: string, isRequired: boolean): FormField[] => [
   { name: `${prefix}number`, label: 'Bill number', hint: BILL_HINT, isMono: true, isRequired, demo: '4821907' },
-  { name: `${prefix}date`, label: 'Bill date', hint: 'YYYY-MM-DD', isRequired, demo: '2026-03-14' },
+  { name: `${prefix}date`, label: 'Bill date', kind: 'date', isRequired, demo: '2026-03-14' },
   { name: `${prefix}portCode`, label: 'Port', hint: 'such as INNSA1', isMono: true, isRequired, demo: 'INNSA1' },
 ]
 
@@ -144,14 +158,32 @@ const verificationForms = [
   jobForm(
     {
       path: '/trade/verify/ebrc',
-      title: 'Verify a certificate of realisation',
-      intro: 'The current state in the registry: a certificate may be cancelled later.',
+      title: 'Verify an e-BRC',
+      intro:
+        'Compares a bank realisation certificate with the registry. It may be cancelled later, so verify again before you rely on it.',
       fields: [
         IEC,
-        { name: 'brcNumber', label: 'e-BRC', isMono: true, isRequired: true, demo: 'SYNB0000123260000042' },
-        ...billFields('shippingBill.', false),
-        { name: 'realised.amount', label: 'Realised', kind: 'number', demo: '52000' },
-        { name: 'realised.currency', label: 'Currency', isMono: true, demo: 'USD' },
+        {
+          name: 'brcNumber',
+          label: 'Number of the e-BRC',
+          isMono: true,
+          isRequired: true,
+          demo: 'SYNB0000123260000042',
+        },
+        {
+          legend: 'Also compare (optional)',
+          items: [
+            { name: 'realised.amount', label: 'Realised amount', kind: 'number', demo: '52000' },
+            {
+              name: 'realised.currency',
+              label: 'Currency',
+              hint: 'three letters, such as USD',
+              isMono: true,
+              demo: 'USD',
+            },
+            ...billFields('shippingBill.', false),
+          ],
+        },
       ],
       schema: EbrcBody,
     },
@@ -161,7 +193,11 @@ const verificationForms = [
     {
       path: '/trade/verify/shipping-bill',
       title: 'Verify a shipping bill',
-      fields: [IEC, ...billFields('', true), { name: 'fobValueInr', label: 'Value (₹)', kind: 'number' }],
+      fields: [
+        IEC,
+        ...billFields('', true),
+        { name: 'fobValueInr', label: 'FOB value (₹)', kind: 'number', hint: 'compared with the bill' },
+      ],
       schema: ShippingBillBody,
     },
     (body) => ({ subjectKind: 'SHIPPING_BILL', ...body }),
@@ -170,7 +206,15 @@ const verificationForms = [
     {
       path: '/trade/verify/iec',
       title: 'Verify an exporter code',
-      fields: [IEC, { name: 'legalName', label: 'Name', demo: 'Synthetic Components Private Limited' }],
+      fields: [
+        IEC,
+        {
+          name: 'legalName',
+          label: 'Legal name',
+          hint: 'compared with the registry',
+          demo: 'Synthetic Components Private Limited',
+        },
+      ],
       schema: IecBody,
     },
     (body) => ({ subjectKind: 'IEC', ...body }),

@@ -1,20 +1,15 @@
-import { NotFoundError } from '#shared/errors.ts'
-import { readOutcome } from '#shared/jobs/operations/jobs.ts'
-import { exportTradePack, tradeBundle } from '#shared/risk/operations/trade-packs.ts'
-import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
-import type { TradeCheck } from '#shared/risk/trade/checks.ts'
-import { findTradePack, listDocuments, listTradePacks, listVerifications } from '#shared/risk/trade/store.ts'
+import { instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { listDocuments, listTradePacks, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
-import { isUuid } from '#shared/uuid.ts'
-import { type Column, Table } from '../../lists/list.tsx'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import { Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
-import { Tier } from '../tiers.tsx'
-import { Checks, sendPending } from './parts.tsx'
-import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendList } from '../console.tsx'
+import { codeName } from './names.ts'
+import type { AnchoredRecord } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
+import { downloadFile, showDocument, showPack, showVerification } from './trade-pages.tsx'
+import { actionIn, BUILD, documentColumns, Outcome, RECORD, VERIFY } from './trade-parts.tsx'
 
 const AREA = { area: 'trade' } as const
 
@@ -23,6 +18,7 @@ export function tradePages(pages: Pages): void {
   // Before the pages whose parameter would take `new` for a pack.
   tradeForms(pages)
   pages.get(`${CONSOLE}/trade/documents`, showDocuments)
+  pages.get(`${CONSOLE}/trade/documents/:document`, showDocument)
   pages.get(`${CONSOLE}/trade/verifications`, showVerifications)
   pages.get(`${CONSOLE}/trade/verifications/:verification`, showVerification)
   pages.get(`${CONSOLE}/trade/packs/:pack`, showPack)
@@ -32,57 +28,66 @@ export function tradePages(pages: Pages): void {
 async function showTrade(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const base = `${console.base}/trade`
+  const { db } = context.deps
+  const listed = await readBySeq(context, (before, limit) => listTradePacks(db, console, { before, limit }))
   // Stored as we anchored it.
   const recordOf = ({ record }: { record: string }) => JSON.parse(record) as PackRecord
+  const hasDocuments = (await listDocuments(db, console, { before: null, limit: 1 })).length > 0
+  const first = hasDocuments ? BUILD : RECORD
   sendList(context, console, {
     ...AREA,
     title: 'Trade',
     label: 'Packs',
     path: '/trade',
-    actions: [
-      ['/packs/new', 'Build a pack'],
-      ['/documents/new', 'Record a document'],
-      ['/verify/ebrc', 'e-BRC'],
-      ['/verify/shipping-bill', 'Shipping bill'],
-      ['/verify/iec', 'Exporter code'],
-    ],
-    intro: (
-      <>
-        <p class="muted">
-          Documents are recorded by their hashes, and never uploaded. A pack is signed and anchored, so that anyone can
-          verify it.
-        </p>
-        <p class="row">
-          <a href={`${base}/documents`}>Documents</a>
-          <a href={`${base}/verifications`}>Verifications</a>
-        </p>
-      </>
-    ),
+    actions: listed.rows.length > 0 ? [BUILD] : [],
+    more: [...(first === RECORD || listed.rows.length > 0 ? [RECORD] : []), ...VERIFY],
+    intro: <TradeLists console={console} current="" />,
+    variant: 'wide-table stacked',
     columns: [
       {
         title: 'Pack',
         variant: 'breakable',
         cell: ({ id, title }) => <a href={`${base}/packs/${id}`}>{title ?? id}</a>,
       },
-      { title: 'Documents', variant: 'figure', cell: (pack) => recordOf(pack).documents },
-      { title: 'Verifications', variant: 'figure', cell: (pack) => recordOf(pack).checks },
-      { title: 'Issued', cell: (pack) => instantText(recordOf(pack).timestamp) },
+      { title: 'Documents', isLabelled: true, variant: 'figure', cell: (pack) => recordOf(pack).documents },
+      { title: 'Verifications', isLabelled: true, variant: 'figure', cell: (pack) => recordOf(pack).checks },
+      { title: 'Issued', isLabelled: true, cell: (pack) => instantText(recordOf(pack).timestamp) },
     ],
-    empty: 'There is no pack yet.',
-    ...(await readBySeq(context, (before, limit) => listTradePacks(context.deps.db, console, { before, limit }))),
+    empty: (
+      <EmptyCard title="No packs yet" action={actionIn(console, first)}>
+        <ol>
+          <li>Record the documents of a shipment. Only their hashes are sent, never the files.</li>
+          <li>Verify the shipping bill, the e-BRC or the exporter code in the registries.</li>
+          <li>Build a pack from both. It is signed and anchored, so that anyone can verify it.</li>
+        </ol>
+      </EmptyCard>
+    ),
+    ...listed,
   })
+}
+
+const LISTS = [
+  ['', 'Packs'],
+  ['/documents', 'Documents'],
+  ['/verifications', 'Verifications'],
+] as const
+
+function TradeLists({ console, current }: { console: Console; current: (typeof LISTS)[number][0] }) {
+  return (
+    <nav class="chips" aria-label="Trade">
+      {LISTS.map(([path, label]) => (
+        <a key={path} href={`${console.base}/trade${path}`} aria-current={path === current ? 'true' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
 }
 
 interface PackRecord extends AnchoredRecord {
   documents: number
   checks: number
 }
-
-const DOCUMENT_COLUMNS: Column<Pick<TradeDocument, 'type' | 'sha256' | 'tier'>>[] = [
-  { title: 'Document', cell: ({ type }) => words(type) },
-  { title: 'SHA-256', variant: 'mono breakable', cell: ({ sha256 }) => sha256 },
-  { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
-]
 
 async function showDocuments(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
@@ -93,9 +98,21 @@ async function showDocuments(context: Context): Promise<void> {
     ...AREA,
     title: 'Documents',
     path: '/trade/documents',
-    columns: DOCUMENT_COLUMNS,
+    actionPath: '/trade',
+    actions: rows.length > 0 ? [RECORD] : [],
+    more: rows.length > 0 ? [BUILD] : [],
+    intro: <TradeLists console={console} current="/documents" />,
+    variant: 'wide-table stacked',
+    columns: [
+      ...documentColumns(console),
+      { title: 'Recorded', isLabelled: true, cell: ({ timestamp }: TradeDocument) => instantText(timestamp) },
+    ],
     rows: rows.map(({ body }) => JSON.parse(body) as TradeDocument),
-    empty: 'No document is recorded yet.',
+    empty: (
+      <EmptyCard title="No documents yet" action={actionIn(console, RECORD)}>
+        <p>Record an invoice, a packing list or a bill of lading by its hash. The file stays with you.</p>
+      </EmptyCard>
+    ),
     pages,
   })
 }
@@ -103,6 +120,7 @@ async function showDocuments(context: Context): Promise<void> {
 async function showVerifications(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const path = '/trade/verifications'
+  const [main, ...others] = VERIFY
   const { rows, pages } = await readBySeq(context, (before, limit) =>
     listVerifications(context.deps.db, console, { before, limit }),
   )
@@ -110,116 +128,40 @@ async function showVerifications(context: Context): Promise<void> {
     ...AREA,
     title: 'Verifications',
     path,
+    actionPath: '/trade',
+    actions: rows.length > 0 && main ? [main] : [],
+    more: rows.length > 0 ? others : [],
+    intro: <TradeLists console={console} current="/verifications" />,
+    variant: 'wide-table stacked',
     columns: [
       {
-        title: 'Of',
+        title: 'Verified',
         cell: ({ verificationId, subjectKind }) => (
-          <a href={`${console.base}${path}/${verificationId}`}>{words(subjectKind)}</a>
+          <a href={`${console.base}${path}/${verificationId}`}>{codeName(subjectKind)}</a>
         ),
       },
       {
-        title: 'Found',
-        cell: ({ results }) => results.map(({ key, result }) => `${key} ${result.toLowerCase()}`).join(', '),
+        title: 'Result',
+        isLabelled: true,
+        cell: ({ results }) => <Outcome checks={results} />,
       },
-      { title: 'At', cell: ({ timestamp }) => instantText(timestamp) },
+      { title: 'Verified at', isLabelled: true, cell: ({ timestamp }) => instantText(timestamp) },
     ],
     rows: rows.map(({ body }) => JSON.parse(body) as TradeFinding),
-    empty: 'No registry has been queried yet.',
+    empty: (
+      <EmptyCard title="No verifications yet" action={main ? actionIn(console, main) : null}>
+        <p>Compare a shipping bill, an e-BRC or an exporter code with the record of the registry.</p>
+        {mayIn(console, 'edit') && (
+          <ul>
+            {others.map(([to, label]) => (
+              <li key={to}>
+                <a href={`${console.base}/trade${to}`}>{label}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </EmptyCard>
+    ),
     pages,
   })
-}
-
-/** @returns undefined until the worker has finished @throws as the API does */
-async function outcomeOf<Body>(
-  { deps }: Context,
-  console: Console,
-  job: { kind: 'trade.pack' | 'trade.verification'; id: string; what: string },
-): Promise<Body | undefined> {
-  const answer = await readOutcome(deps, console, { ...job, folder: '' })
-  if (answer.status === 202) return undefined
-  // Stored as we answered it.
-  return JSON.parse(String(answer.body)) as Body
-}
-
-async function showVerification(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const id = context.params.verification ?? ''
-  const job = { kind: 'trade.verification', id, what: 'verification' } as const
-  const found = await outcomeOf<TradeFinding>(context, console, job)
-  if (!found) return sendPending(context, console, { ...AREA, title: 'Verification' })
-  const { db, config } = context.deps
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Verification' },
-    <>
-      <h1>Verification: {words(found.subjectKind)}</h1>
-      <Checks checks={found.results} />
-      <RecordAnchor proven={await proveRecord(db, found)} publicUrl={config.publicUrl} env={console.env} />
-    </>,
-  )
-}
-
-interface IssuedPack {
-  title: string | null
-  documents: TradeDocument[]
-  checks: TradeCheck[]
-  record: AnchoredRecord
-}
-
-async function showPack(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const id = context.params.pack ?? ''
-  const pack = await outcomeOf<IssuedPack>(context, console, { kind: 'trade.pack', id, what: 'pack' })
-  if (!pack) return sendPending(context, console, { ...AREA, title: 'Pack' })
-  const { db, config } = context.deps
-  const { title, documents, checks, record } = pack
-  const path = `${console.base}/trade/packs/${id}`
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: title ?? 'Pack' },
-    <>
-      <h1>{title ?? 'Pack'}</h1>
-      <dl class="facts">
-        <Fact title="Documents">{documents.length}</Fact>
-        <Fact title="Findings">{checks.length}</Fact>
-        <Fact title="Issued">{instantText(record.timestamp)}</Fact>
-      </dl>
-      <p class="row">
-        <a href={`${path}/bundle.json`}>Bundle</a>
-        <a href={`${path}/bag.zip`}>Bag</a>
-        <a href={`${path}/summary.pdf`}>Summary</a>
-      </p>
-      <Table label="Documents" columns={DOCUMENT_COLUMNS} rows={documents} />
-      {checks.length > 0 && <Checks checks={checks} />}
-      <RecordAnchor proven={await proveRecord(db, record)} publicUrl={config.publicUrl} env={console.env} />
-    </>,
-  )
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  'bundle.json': 'application/json',
-  'bag.zip': 'application/zip',
-  'summary.pdf': 'application/pdf',
-}
-
-async function downloadFile(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const { pack: id = '', file = '' } = context.params
-  const { db, secrets } = context.deps
-  const type = Object.hasOwn(TYPES, file) ? TYPES[file] : undefined
-  const pack = type !== undefined && isUuid(id) ? await findTradePack(db, console, id) : undefined
-  if (!pack || type === undefined) throw new NotFoundError('There is no such pack, or it is not one of yours.')
-  const bytes =
-    file === 'bundle.json'
-      ? await tradeBundle(db, pack)
-      : file === 'bag.zip'
-        ? await exportTradePack(db, secrets, console, pack.id)
-        : pack.pdf
-  context.response
-    .status(200)
-    .set('Content-Type', type)
-    .set('Content-Disposition', `attachment; filename="trade-pack-${id.slice(0, 8)}-${file}"`)
-    .end(bytes)
 }

@@ -7,6 +7,8 @@ import type { Sent } from '../evidence/form.tsx'
 import { doOnce, note } from '../evidence/job-context.ts'
 
 export const SUBJECT = '/identity/subjects/:subject'
+/** Cancel of a form about a subject. */
+export const toSubject = ({ subject = '' }: Readonly<Record<string, string>>) => `/identity/subjects/${subject}`
 export const common = { family: 'identity', area: 'identity' } as const
 export const REASON = {
   name: 'reason',

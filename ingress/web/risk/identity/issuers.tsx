@@ -5,6 +5,7 @@ import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
 import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
 import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import type { Column } from '../../lists/list.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendList } from '../console.tsx'
@@ -13,6 +14,7 @@ import { change, common, idIn, ownerOf } from './change.ts'
 import { Lists } from './parts.tsx'
 
 const ISSUERS = '/identity/issuers'
+const TRUST = 'Trust an issuer'
 
 /** Includes issuers that the operator trusts for all organisations. */
 export function issuerPages(pages: Pages): void {
@@ -31,11 +33,22 @@ async function showIssuers(context: Context): Promise<void> {
     title: 'Issuers',
     area: 'identity',
     path: ISSUERS,
-    actions: [['/trust', 'Trust an issuer']],
+    actions: own.length + operators.length > 0 ? [['/trust', TRUST]] : [],
     intro: <Lists console={console} current="/issuers" />,
     columns: issuerColumns(console),
     rows: [...own, ...operators],
-    empty: `No issuer is trusted yet${env === 'SANDBOX' ? ', except the issuer of the sandbox' : ''}.`,
+    variant: 'wide-table stacked',
+    empty: (
+      <EmptyCard
+        title="No trusted issuers yet"
+        action={mayIn(console, 'edit') ? { label: TRUST, href: `${console.base}${ISSUERS}/trust` } : null}
+      >
+        <p>
+          Credentials of a wallet count only if you trust their issuer.
+          {env === 'SANDBOX' && ' The issuer of the sandbox is trusted without an entry.'}
+        </p>
+      </EmptyCard>
+    ),
   })
 }
 
@@ -43,10 +56,19 @@ function issuerColumns(console: Console): Column<TrustedIssuer>[] {
   const mayChange = (issuer: TrustedIssuer) => !issuer.isOperators && mayIn(console, 'edit')
   return [
     { title: 'Issuer', variant: 'breakable', cell: ({ iss }) => iss },
-    { title: 'Types', variant: 'breakable', cell: ({ vctValues }) => vctValues.join(', ') },
-    { title: 'Keys from', cell: (issuer) => sourcesOf(issuer).join(', ') },
-    { title: 'Trusted by', cell: ({ isOperators }) => (isOperators ? 'the operator, for all organisations' : 'you') },
-    { title: 'Assurance', cell: ({ assurance }) => words(assurance) },
+    {
+      title: 'Credential types',
+      variant: 'breakable',
+      isLabelled: true,
+      cell: ({ vctValues }) => vctValues.join(', '),
+    },
+    { title: 'Keys from', isLabelled: true, cell: (issuer) => sourcesOf(issuer).join(', ') },
+    {
+      title: 'Trusted by',
+      isLabelled: true,
+      cell: ({ isOperators }) => (isOperators ? 'the operator, for all organisations' : 'you'),
+    },
+    { title: 'Assurance', isLabelled: true, cell: ({ assurance }) => words(assurance) },
     {
       title: 'Change',
       cell: (issuer) =>
@@ -70,30 +92,46 @@ function issuerForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: `${ISSUERS}/trust`,
-    title: 'Trust an issuer',
-    intro:
-      'Its credentials then count for your organisation only. Its keys come from one or more of: a key set, a certificate authority, its own metadata.',
-    button: 'Trust it',
+    title: TRUST,
+    cancel: () => ISSUERS,
+    intro: 'Its credentials then count for your organisation only.',
+    button: 'Trust the issuer',
     fields: [
-      { name: 'iss', label: 'Issuer', hint: 'its https URL, as in its credentials', isRequired: true },
+      {
+        name: 'iss',
+        label: 'Issuer',
+        hint: 'its URL as in its credentials, for example https://issuer.example',
+        isRequired: true,
+      },
       {
         name: 'vctValues',
-        label: 'Types',
+        label: 'Credential types',
         kind: 'lines',
-        hint: 'of credentials, one a line',
+        hint: 'the vct of each, one per line, for example urn:eudi:pid:1',
         isRequired: true,
         parse: listOf,
       },
-      { name: 'jwks', label: 'Key set', kind: 'lines', hint: 'JWKS, as JSON', parse: jsonOf },
       {
-        name: 'caCertificates',
-        label: 'Certificate authority',
-        kind: 'lines',
-        hint: 'certificates in PEM',
-        parse: certificatesOf,
+        legend: 'Keys: at least one source',
+        items: [
+          { name: 'issuerMetadata', label: 'Read them from the metadata of the issuer', kind: 'check' },
+          { name: 'jwks', label: 'Key set', kind: 'lines', hint: 'JWKS, as JSON', isMono: true, parse: jsonOf },
+          {
+            name: 'caCertificates',
+            label: 'Certificate authority',
+            kind: 'lines',
+            hint: 'certificates in PEM',
+            isMono: true,
+            parse: certificatesOf,
+          },
+        ],
       },
-      { name: 'issuerMetadata', label: 'Read keys from its own metadata', kind: 'check' },
-      { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'default: its own host', parse: listOf },
+      {
+        summary: 'More options',
+        items: [
+          { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'default: its own host', parse: listOf },
+        ],
+      },
     ],
     schema: IssuerBody,
     submit: async (sent) =>
@@ -106,8 +144,9 @@ function issuerForms(pages: Pages): void {
     ...common,
     path: `${ISSUERS}/:issuer/distrust`,
     title: 'Distrust an issuer',
+    cancel: () => ISSUERS,
     intro: 'Its credentials are refused from now on. Earlier verifications stay unchanged.',
-    button: 'Distrust it',
+    button: 'Distrust the issuer',
     fields: [],
     schema: z.strictObject({}),
     async submit(sent) {

@@ -3,8 +3,10 @@ import { CONSOLE } from '../console.tsx'
 import { consentForms, showConsents } from './consents.tsx'
 import { issuerPages } from './issuers.tsx'
 import { passportForms, showPassport, showPassports } from './passports.tsx'
-import { presentationForm, showPresentation, showPresentations, showValues } from './presentations.tsx'
-import { showSubject, showSubjects, subjectForms } from './subjects.tsx'
+import { presentationForm } from './presentation-form.tsx'
+import { showPresentation, showPresentations, showValues } from './presentations.tsx'
+import { showSubject } from './subject-page.tsx'
+import { showSubjects, subjectForms } from './subjects.tsx'
 import { showVerification, showVerifications, verificationForm } from './verifications.tsx'
 
 export function identityPages(pages: Pages): void {

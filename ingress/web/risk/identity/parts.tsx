@@ -1,4 +1,9 @@
+import type { IdentityState } from '#shared/risk/identity/subject.ts'
+import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
+import { Crumb } from '../../shell/basics.tsx'
 import type { Console } from '../console.tsx'
+
+export const REQUEST = 'Request from a wallet'
 
 const LISTS = [
   ['', 'Subjects'],
@@ -26,5 +31,38 @@ export function fieldLabels(name: string): string {
   return name
     .replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, ' ')
     .toLowerCase()
-    .replaceAll(/\b(?:gstin|pan|cin|lei|llpin|din|id)\b/g, (code) => code.toUpperCase())
+    .replaceAll(/\b(?:gstin|pan|ckyc|cin|lei|llpin|din|id)\b/g, (code) => code.toUpperCase())
+}
+
+export function IdentityCrumb({
+  console,
+  path = '',
+  label = 'Identity',
+}: {
+  console: Console
+  path?: string
+  label?: string
+}) {
+  return <Crumb href={`${console.base}/identity${path}`} label={label} />
+}
+
+export function dateText(date: Date): string {
+  return instantText(date.toISOString())
+}
+
+const GOOD = new Set(['verified', 'valid', 'live'])
+const BAD = new Set(['refused', 'revoked', 'suspended'])
+
+/** @param text a state in words */
+export function StatePill({ text }: { text: string }) {
+  return <span class={GOOD.has(text) ? 'pill good' : BAD.has(text) ? 'pill bad' : 'pill'}>{text}</span>
+}
+
+const SUBJECT_STATES = new Map<string, string>([
+  ['UNVERIFIED', 'not verified'],
+  ['PENDING', 'being verified'],
+] satisfies [IdentityState, string][])
+
+export function subjectState(state: string): string {
+  return SUBJECT_STATES.get(state) ?? words(state)
 }

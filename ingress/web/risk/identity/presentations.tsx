@@ -1,48 +1,61 @@
 import type { JsonValue } from '#shared/canonical/parse-json.ts'
-import { NotConfiguredError, NotFoundError } from '#shared/errors.ts'
+import { NotFoundError } from '#shared/errors.ts'
 import { requestedNames } from '#shared/risk/credentials/select-claims.ts'
-import {
-  type Presentation,
-  type PresentationSecrets,
-  RESPONSE_MODES,
-  stateAt,
-} from '#shared/risk/identity/presentation.ts'
+import { type Presentation, type PresentationSecrets, stateAt } from '#shared/risk/identity/presentation.ts'
 import { findPresentation, listPresentations } from '#shared/risk/identity/presentation-store.ts'
 import { refusalMessages } from '#shared/risk/identity/refusal-messages.ts'
 import { presentationPageUrl } from '#shared/risk/identity/request-object.ts'
-import { PresentationBody } from '#shared/risk/identity/requests.ts'
-import { readPresentationValues, requestPresentation } from '#shared/risk/operations/presentations.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { microsOfDate, toMillis } from '#shared/time.ts'
+import { readPresentationValues } from '#shared/risk/operations/presentations.ts'
+import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Form } from '../../forms/form.tsx'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
 import { personOf } from '../../shell/audit.ts'
-import { Copyable, Exact, Fact } from '../../shell/basics.tsx'
-import type { Context, FormContext, Pages } from '../../shell/context.ts'
+import { Copyable, Fact } from '../../shell/basics.tsx'
+import type { Context, FormContext } from '../../shell/context.ts'
+import { NextAction } from '../actions.tsx'
 import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
-import { evidenceForm, jsonOf, requireFamily } from '../evidence/form.tsx'
+import { requireFamily } from '../evidence/form.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
-import { change, common, ownerOf } from './change.ts'
-import { fieldLabels, Lists } from './parts.tsx'
+import { dateText, fieldLabels, IdentityCrumb, Lists, REQUEST, StatePill } from './parts.tsx'
 
 const POLL_SECONDS = 2
+
+const STATES: Readonly<Record<Presentation['state'], string>> = {
+  CREATED: 'waiting for a wallet',
+  REQUEST_FETCHED: 'opened in a wallet',
+  RECEIVED: 'being verified',
+  VERIFIED: 'verified',
+  REJECTED: 'refused',
+  EXPIRED: 'expired',
+}
 
 export async function showPresentations(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
+  const listed = await readBySeq(context, (before, limit) =>
+    listPresentations(db, console, { subjectId: null, before, limit }),
+  )
+  const ask = { label: REQUEST, href: `${console.base}/identity/ask` }
   sendList(context, console, {
     title: 'Presentations',
     area: 'identity',
     path: '/identity/presentations',
+    actionPath: '/identity',
+    actions: listed.rows.length > 0 ? [['/ask', REQUEST]] : [],
     intro: <Lists console={console} current="/presentations" />,
+    variant: 'wide-table stacked',
     columns: presentationColumns(console, toMillis(now())),
-    empty: 'No presentation has been requested from a wallet yet.',
-    ...(await readBySeq(context, (before, limit) =>
-      listPresentations(db, console, { subjectId: null, before, limit }),
-    )),
+    empty: (
+      <EmptyCard title="No presentations yet" action={mayIn(console, 'edit') ? ask : null}>
+        <p>
+          A person or company shows a credential from a wallet, and Signalbox verifies it: issuer, validity, holder.
+        </p>
+      </EmptyCard>
+    ),
+    ...listed,
   })
 }
 
@@ -53,8 +66,8 @@ export function presentationColumns(
   const base = `${console.base}/identity/presentations`
   return [
     { title: 'Purpose', variant: 'breakable', cell: ({ id, purpose }) => <a href={`${base}/${id}`}>{purpose}</a> },
-    { title: 'State', cell: (one) => words(stateAt(one, nowMs)) },
-    { title: 'Requested at', cell: ({ createdAt }) => <Exact at={microsOfDate(createdAt)} isNamed /> },
+    { title: 'State', isLabelled: true, cell: (one) => <StatePill text={STATES[stateAt(one, nowMs)]} /> },
+    { title: 'Requested', isLabelled: true, cell: ({ createdAt }) => dateText(createdAt) },
   ]
 }
 
@@ -88,6 +101,7 @@ async function send(context: Context, console: Console, presentation: Presentati
   const state = stateAt(presentation, toMillis(now()))
   const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED' || state === 'RECEIVED'
   const { issuer, tier, fields, subjectId, record, reasons, walletError } = presentation
+  const link = isOpen ? walletPage(context.deps, presentation) : ''
   // Anchored by us.
   const proven = record === null ? null : await proveRecord(db, JSON.parse(record) as AnchoredRecord)
   sendConsole(
@@ -95,15 +109,35 @@ async function send(context: Context, console: Console, presentation: Presentati
     console,
     { title: 'Presentation', area: 'identity', ...(isOpen && { pollSeconds: POLL_SECONDS }) },
     <>
-      <h1>Presentation</h1>
-      {isOpen && <PageLink context={context} presentation={presentation} />}
+      <IdentityCrumb console={console} path="/presentations" label="Presentations" />
+      <h1>
+        Presentation <StatePill text={STATES[state]} />
+      </h1>
+      {isOpen && (
+        <NextAction
+          context={context}
+          text={`Show the QR code to the person with the wallet, or send the link, before ${dateText(presentation.expiresAt)}. This page shows the result when it arrives.`}
+          actions={[{ label: 'Open the page with the QR code', href: link }]}
+        />
+      )}
+      {!isOpen && mayIn(console, 'edit') && (
+        <Next
+          context={context}
+          console={console}
+          presentation={presentation}
+          state={state}
+          hasValues={values !== null}
+        />
+      )}
       <dl class="facts">
-        <Fact title="State">{words(state)}</Fact>
+        {isOpen && (
+          <Fact title="Link">
+            <Copyable text={link} label="the link" />
+          </Fact>
+        )}
         <Fact title="Purpose">{presentation.purpose}</Fact>
         <Fact title="Requested">{requestedNames(presentation.query).map(fieldLabels).join(', ')}</Fact>
-        {reasons.length > 0 && (
-          <Fact title="Refused">{reasons.map((reason) => `${refusalMessages(reason)} (${reason})`).join(' ')}</Fact>
-        )}
+        {reasons.length > 0 && <Fact title="Refused because">{reasons.map(refusalMessages).join(' ')}</Fact>}
         {walletError !== null && <Fact title="Answer of the wallet">{walletError}</Fact>}
         {issuer !== null && <Fact title="Issuer">{issuer}</Fact>}
         {tier !== null && (
@@ -111,37 +145,65 @@ async function send(context: Context, console: Console, presentation: Presentati
             <Tier tier={tier} />
           </Fact>
         )}
-        {fields.length > 0 && <Fact title="Fields">{fields.join(', ')}</Fact>}
+        {fields.length > 0 && <Fact title="Disclosed">{fields.map(fieldLabels).join(', ')}</Fact>}
         {subjectId !== null && (
           <Fact title="Subject">
-            <a href={`${console.base}/identity/subjects/${subjectId}`}>its page</a>
+            <a href={`${console.base}/identity/subjects/${subjectId}`}>Open the subject</a>
           </Fact>
         )}
       </dl>
       {values && <ValueTable values={values} />}
-      {!values && state === 'VERIFIED' && mayIn(console, 'edit') && (
-        <Form context={context} action={`${console.base}/identity/presentations/${presentation.id}/values`}>
-          <p class="row">
-            <button type="submit">Show the values</button>
-            <span class="muted">The audit log records this access.</span>
-          </p>
-        </Form>
-      )}
       {proven && <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />}
     </>,
   )
 }
 
-function PageLink({ context, presentation }: { context: Context; presentation: Presentation }) {
-  const { secrets, config } = context.deps
+/** Returns the address of the page with the QR code. */
+function walletPage({ secrets, config }: Context['deps'], { sealedSecrets }: Presentation): string {
   // Encrypted by us, in this form.
-  const { page } = JSON.parse(secrets.open('presentation', presentation.sealedSecrets)) as PresentationSecrets
-  const address = presentationPageUrl(config.publicUrl, page)
+  const { page } = JSON.parse(secrets.open('presentation', sealedSecrets)) as PresentationSecrets
+  return presentationPageUrl(config.publicUrl, page)
+}
+
+function Next(props: {
+  context: Context
+  console: Console
+  presentation: Presentation
+  state: Presentation['state']
+  hasValues: boolean
+}) {
+  const { context, console, presentation, state, hasValues } = props
+  const { id, subjectId, purpose } = presentation
+  const base = `${console.base}/identity`
+  if (state !== 'VERIFIED') {
+    const query = new URLSearchParams({ purpose, ...(subjectId !== null && { subjectId }) })
+    return (
+      <NextAction
+        context={context}
+        text={state === 'EXPIRED' ? 'No wallet answered in time. Create a new request.' : 'Create a new request.'}
+        actions={[{ label: 'Request again', href: `${base}/ask?${query}` }]}
+      />
+    )
+  }
+  const values = { label: 'Show the values', href: `${base}/presentations/${id}/values`, isForm: true }
   return (
-    <p class="notice">
-      <a href={address}>The page with its QR code</a>, for the person with the wallet:{' '}
-      <Copyable text={address} label="the address of the page" />
-    </p>
+    <NextAction
+      context={context}
+      text={
+        <>
+          {subjectId === null
+            ? 'Add a subject, then verify it with this presentation. '
+            : 'Count this presentation as a verification of the subject. '}
+          {!hasValues && <span class="muted">The audit log records who looks at the values.</span>}
+        </>
+      }
+      actions={[
+        subjectId === null
+          ? { label: 'Add a subject', href: `${base}/subjects/add` }
+          : { label: 'Verify the subject with it', href: `${base}/subjects/${subjectId}/verify?presentationId=${id}` },
+        ...(hasValues ? [] : [values]),
+      ]}
+    />
   )
 }
 
@@ -150,7 +212,7 @@ function ValueTable({ values }: { values: Values }) {
     <Table
       label="Values"
       columns={[
-        { title: 'Field', cell: ({ name }) => name },
+        { title: 'Field', cell: ({ name }) => fieldLabels(name) },
         {
           title: 'Value',
           variant: 'breakable',
@@ -161,37 +223,3 @@ function ValueTable({ values }: { values: Values }) {
     />
   )
 }
-
-export function presentationForm(pages: Pages): void {
-  evidenceForm(pages, {
-    ...common,
-    path: '/identity/ask',
-    title: 'Ask a wallet',
-    intro:
-      'The request is valid for five minutes; its page shows the QR code. Default query: legal name and GSTIN of a company.',
-    button: 'Ask',
-    fields: [
-      { name: 'purpose', label: 'Purpose', isRequired: true, demo: 'opening an account' },
-      { name: 'query', label: 'Query', kind: 'lines', hint: 'DCQL, as JSON', parse: jsonOf },
-      { name: 'responseMode', label: 'Answer', kind: 'select', options: modes, value: 'direct_post.jwt' },
-      { name: 'retainHours', label: 'Keep values for hours', kind: 'number', value: '24' },
-      { name: 'subjectId', label: 'Subject', isMono: true },
-      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
-    ],
-    schema: PresentationBody,
-    complete: (body) => ('query' in body ? body : { ...body, template: 'company-basic' }),
-    async submit(sent) {
-      const { context, console, body } = sent
-      const { config, risk } = context.deps
-      const signer = await risk.requestSigner(console.env)
-      if (!signer) throw new NotConfiguredError('requests to wallets are not configured')
-      return await change(sent, 'presentation.requested', async (tx, deps) => {
-        const given = { ...deps, clientId: signer.clientId, publicUrl: config.publicUrl }
-        const { presentationId } = await requestPresentation(tx, ownerOf(sent), body, given)
-        return { next: `/identity/presentations/${presentationId}`, target: presentationId }
-      })
-    },
-  })
-}
-
-const modes = RESPONSE_MODES.map((value) => ({ value, label: value.endsWith('jwt') ? 'encrypted' : 'in the clear' }))

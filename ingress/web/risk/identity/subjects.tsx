@@ -1,160 +1,123 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { assuranceOf } from '#shared/risk/identity/assurance.ts'
-import { consentView } from '#shared/risk/identity/consent.ts'
-import { listConsents } from '#shared/risk/identity/consent-store.ts'
-import { findErasure } from '#shared/risk/identity/erasure-store.ts'
 import { ReasonBody, SubjectBody, TransitionBody } from '#shared/risk/identity/identity-requests.ts'
-import { listPassports } from '#shared/risk/identity/passport-store.ts'
-import { listPresentations } from '#shared/risk/identity/presentation-store.ts'
-import type { Subject } from '#shared/risk/identity/subject.ts'
-import { findSubject, listSubjects, listTransitions } from '#shared/risk/identity/subject-store.ts'
-import { factorsOf } from '#shared/risk/identity/verification.ts'
-import { listVerifications } from '#shared/risk/identity/verification-store.ts'
+import { checkTransition } from '#shared/risk/identity/requests.ts'
+import type { IdentityState } from '#shared/risk/identity/subject.ts'
+import { findSubject, listSubjects } from '#shared/risk/identity/subject-store.ts'
 import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
-import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
-import { microsOfDate, toMillis } from '#shared/time.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Column, MonoLink, type PageAction, PageHead, Table } from '../../lists/list.tsx'
+import type { FormItem } from '../../forms/fields.tsx'
+import { EmptyCard } from '../../lists/empty-card.tsx'
+import { MonoLink } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import { Ago, Exact, Fact } from '../../shell/basics.tsx'
+import { Ago } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
-import { codeField, evidenceForm } from '../evidence/form.tsx'
-import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
-import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT } from './change.ts'
-import { consentColumns } from './consents.tsx'
-import { Lists } from './parts.tsx'
-import { passportColumns } from './passports.tsx'
-import { presentationColumns } from './presentations.tsx'
-import { verificationColumns } from './verifications.tsx'
+import { type Console, loadConsole, mayIn, sendList } from '../console.tsx'
+import { evidenceForm } from '../evidence/form.tsx'
+import { codeName } from '../evidence/names.ts'
+import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT, toSubject } from './change.ts'
+import { Lists, REQUEST, StatePill, subjectState } from './parts.tsx'
 
-/** Maximum rows of each kind. */
-const SHOWN = 20
+const ADD = 'Add a subject'
 
 /** Omits the organisation's own reference to a subject. */
 export async function showSubjects(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const base = `${console.base}/identity`
+  const listed = await readBySeq(context, (before, limit) => listSubjects(db, console, before, limit))
   sendList(context, console, {
     title: 'Identity',
     label: 'Subjects',
     area: 'identity',
     path: '/identity',
-    actions: [
-      ['/ask', 'Ask a wallet'],
-      ['/subjects/add', 'Add a subject'],
+    actions: listed.rows.length > 0 ? [['/subjects/add', ADD]] : [],
+    more: [
+      ['/ask', REQUEST],
+      ['/consents/record', 'Record a consent'],
+      ['/issuers/trust', 'Trust an issuer'],
     ],
     intro: <Lists console={console} current="" />,
     columns: [
       { title: 'Reference', cell: ({ id, ref }) => <MonoLink href={`${base}/subjects/${id}`} text={ref} /> },
-      { title: 'Kind', cell: ({ kind }) => words(kind) },
-      { title: 'State', cell: ({ state }) => words(state) },
-      { title: 'Assurance', cell: ({ assuranceLevel }) => words(assuranceLevel) },
-      { title: 'Since', cell: ({ createdAt }) => <Ago at={microsOfDate(createdAt)} now={now()} /> },
+      { title: 'Type', isLabelled: true, cell: ({ kind }) => words(kind) },
+      { title: 'State', isLabelled: true, cell: ({ state }) => <StatePill text={subjectState(state)} /> },
+      { title: 'Assurance', isLabelled: true, cell: ({ assuranceLevel }) => words(assuranceLevel) },
+      { title: 'Added', isLabelled: true, cell: ({ createdAt }) => <Ago at={microsOfDate(createdAt)} now={now()} /> },
     ],
-    empty: 'No subject yet.',
-    ...(await readBySeq(context, (before, limit) => listSubjects(db, console, before, limit))),
+    variant: 'wide-table stacked',
+    empty: (
+      <EmptyCard
+        title="No subjects yet"
+        action={mayIn(console, 'edit') ? { label: ADD, href: `${base}/subjects/add` } : null}
+      >
+        <ol>
+          <li>Add a subject: a person or company whose identity you verify.</li>
+          <li>Request a credential from its wallet, or query a registry with its consent.</li>
+          <li>Issue a passport that states the assurance without names.</li>
+        </ol>
+      </EmptyCard>
+    ),
+    ...listed,
   })
 }
 
-/** Shows anchored data of a subject: states, factors, passports and consents, no name. */
-export async function showSubject(context: Context): Promise<void> {
-  const console = await loadConsole(context, 'view')
-  const { db, config, now } = context.deps
+/** Offers the changes that a person may make to the subject in its state. */
+async function moveFields(context: Context, console: Console): Promise<readonly FormItem[]> {
   const id = context.params.subject ?? ''
-  const subject = isUuid(id) ? await findSubject(db, console, id) : undefined
+  const subject = isUuid(id) ? await findSubject(context.deps.db, console, id) : undefined
   if (!subject) throw new NotFoundError('There is no such subject.')
-  const nowMs = toMillis(now())
-  const own = { subjectId: id, before: null, limit: SHOWN }
-  const [verifications, passports, consents, presentations, transitions, erasure] = await Promise.all([
-    listVerifications(db, id),
-    listPassports(db, id),
-    listConsents(db, console, own),
-    listPresentations(db, console, own),
-    listTransitions(db, id),
-    findErasure(db, id),
-  ])
-  const { level, expiresAt } = assuranceOf(factorsOf(verifications), nowMs)
-  const [passport] = passports
-  const [consent] = consents
-  const newest = [
-    transitions[0],
-    passport?.revocation ?? passport?.body,
-    consent?.withdrawal ?? consent?.record,
-    erasure,
+  const possible = TransitionBody.shape.to.options.filter(
+    (to) => checkTransition(subject.state, to, 'CALLER') === 'allowed',
+  )
+  return [
+    {
+      name: 'to',
+      label: 'New state',
+      kind: 'radios',
+      hint: `The subject is ${subjectState(subject.state)}.`,
+      options: possible.map((to) => ({ value: to, label: codeName(to), hint: MEANINGS[to] })),
+      value: possible[0],
+    },
+    REASON,
+    {
+      summary: 'More options',
+      items: [{ name: 'reasonCode', label: 'Code', isMono: true, hint: 'anchored; capitals, digits and _' }],
+    },
   ]
-  const proven = await Promise.all(
-    // Anchored by us.
-    newest.flatMap((body) => (body === undefined ? [] : [proveRecord(db, JSON.parse(body) as AnchoredRecord)])),
-  )
-  sendConsole(
-    context,
-    console,
-    { title: 'Subject', area: 'identity' },
-    <>
-      <PageHead title="Subject" actions={mayIn(console, 'edit') ? actionsOf(console, subject) : []} />
-      <dl class="facts">
-        <Fact title="Reference">
-          <span class="mono">{subject.ref}</span>
-        </Fact>
-        <Fact title="Kind">{words(subject.kind)}</Fact>
-        <Fact title="State">{words(subject.state)}</Fact>
-        <Fact title="Assurance">{words(level)}</Fact>
-        {expiresAt && (
-          <Fact title="Until">
-            <Exact at={microsOfDate(expiresAt)} isNamed />
-          </Fact>
-        )}
-        {erasure !== undefined && <Fact title="Erased">values, reference and reasons are deleted</Fact>}
-      </dl>
-      <Table
-        label="Verifications"
-        columns={verificationColumns(console, { isOfMany: false })}
-        rows={verifications.slice(0, SHOWN)}
-      />
-      <Table label="Presentations" columns={presentationColumns(console, nowMs)} rows={presentations} />
-      <Table label="Passports" columns={passportColumns(console, nowMs)} rows={passports.slice(0, SHOWN)} />
-      <Table label="Consents" columns={consentColumns(console)} rows={consents.map((one) => consentView(one, nowMs))} />
-      <Table label="States" columns={TRANSITION_COLUMNS} rows={transitions.slice(0, SHOWN).map(transitionOf)} />
-      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />
-    </>,
-  )
 }
 
-function actionsOf(console: Console, { id, state }: Subject): PageAction[] {
-  const base = `${console.base}/identity`
-  const subject = `${base}/subjects/${id}`
-  const open = [
-    { href: `${base}/ask?subjectId=${id}`, label: 'Ask a wallet' },
-    { href: `${subject}/verify`, label: 'Verify' },
-    { href: `${base}/consents/record?subjectId=${id}`, label: 'Consent' },
-    { href: `${subject}/move`, label: 'State' },
-    { href: `${subject}/passport`, label: 'Passport' },
-  ]
-  const actions = [...(state === 'REVOKED' ? [] : open), { href: `${subject}/erase`, label: 'Erase' }]
-  return actions.map((action) => ({ ...action, isSecondary: true }))
+const MEANINGS: Readonly<Record<IdentityState, string>> = {
+  UNVERIFIED: 'Verification has not started.',
+  PENDING: 'Verification has started.',
+  VERIFIED: 'Its verifications count again.',
+  EXPIRED: 'Its verifications are too old.',
+  SUSPENDED: 'It does not count as verified until you end this.',
+  REVOKED: 'For good: it cannot be verified again.',
 }
-
-// Anchored by us.
-const transitionOf = (body: string) => JSON.parse(body) as Record<string, string>
-
-const TRANSITION_COLUMNS: Column<Record<string, string>>[] = [
-  { title: 'At', cell: ({ timestamp = '' }) => instantText(timestamp) },
-  { title: 'From', cell: ({ from = '' }) => words(from) },
-  { title: 'To', cell: ({ to = '' }) => words(to) },
-  { title: 'Reason', variant: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
-]
 
 export function subjectForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: '/identity/subjects/add',
-    title: 'Add a subject',
+    title: ADD,
+    intro: 'Pages and anchored records show a random reference in place of yours.',
     button: 'Add',
     fields: [
-      { name: 'externalRef', label: 'Your reference', hint: 'sealed, and shown by the API alone', isRequired: true },
-      codeField('kind', 'Kind', SubjectBody.shape.kind.options, 'PERSON'),
+      {
+        name: 'kind',
+        label: 'Type',
+        kind: 'segments',
+        options: SubjectBody.shape.kind.options.map((value) => ({ value, label: codeName(value) })),
+        value: 'PERSON',
+      },
+      {
+        name: 'externalRef',
+        label: 'Your reference',
+        hint: 'for example a customer number; encrypted, only the API returns it',
+        isRequired: true,
+      },
     ],
     schema: SubjectBody,
     submit: async (sent) =>
@@ -165,14 +128,11 @@ export function subjectForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: `${SUBJECT}/move`,
-    title: 'State',
-    intro: 'The code is anchored, the reason is not.',
-    button: 'Move',
-    fields: [
-      codeField('to', 'To', TransitionBody.shape.to.options, 'SUSPENDED'),
-      REASON,
-      { name: 'reasonCode', label: 'Code', isMono: true, hint: 'capitals, digits and _' },
-    ],
+    title: 'Change the state',
+    intro: 'The code is anchored; the reason is not.',
+    button: 'Change the state',
+    cancel: toSubject,
+    fields: moveFields,
     schema: TransitionBody,
     async submit(sent) {
       const id = idIn(sent, 'subject')
@@ -191,6 +151,7 @@ export function subjectForms(pages: Pages): void {
     intro:
       'Values, salts, your reference and reasons are deleted; passports are revoked. Anchored hashes stay, without any readable value.',
     button: 'Erase for good',
+    cancel: toSubject,
     confirm: 'Erase this subject for good? Deleted data cannot be restored.',
     fields: [REASON],
     schema: ReasonBody,
