@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { DurationUnit } from '../shell/format.ts'
-import { CheckBox, DurationField, SegmentField, SelectField, TextArea, TextField } from './inputs.tsx'
+import { CheckBox, DurationField, HashField, SegmentField, SelectField, TextArea, TextField } from './inputs.tsx'
 
 export interface FormField {
   name: string
@@ -9,7 +9,7 @@ export interface FormField {
   hint?: ComponentChildren | undefined
   /**
    * `text` by default. `number` is typed as text and may have commas; `integer` uses the browser's control; `segments`
-   * shows a few options side by side; `choices` accepts several options.
+   * shows a few options side by side, `radios` one per line with hints; `choices` accepts several options; `hash` is the SHA-256 of a file.
    */
   kind?:
     | 'text'
@@ -17,13 +17,16 @@ export interface FormField {
     | 'integer'
     | 'email'
     | 'password'
+    | 'date'
     | 'datetime'
+    | 'hash'
     | 'duration'
     | 'lines'
     | 'select'
     | 'segments'
     | 'check'
     | 'choices'
+    | 'radios'
     | undefined
   options?: readonly FieldOption[]
   isRequired?: boolean
@@ -38,6 +41,8 @@ export interface FormField {
   /** id of a `datalist` */
   list?: string
   rows?: number
+  /** accepts seconds in a `datetime` */
+  hasSeconds?: boolean
   /** converts the text to the member of a request body; returns other text unchanged, for the validation to refuse */
   parse?: (text: string) => unknown
   /** values of a duration to choose with one click */
@@ -106,7 +111,13 @@ export function fieldsOf(items: readonly FormItem[]): FormField[] {
   return items.flatMap((item) => ('name' in item ? [item] : 'items' in item ? fieldsOf(item.items) : []))
 }
 
-const INPUT_TYPES = { integer: 'number', email: 'email', password: 'password', datetime: 'datetime-local' } as const
+const INPUT_TYPES = {
+  integer: 'number',
+  email: 'email',
+  password: 'password',
+  date: 'date',
+  datetime: 'datetime-local',
+} as const
 
 function Field({ field, values = {}, errors }: Shown & { field: FormField }) {
   const { name, label, hint, kind = 'text', options = [], value: initial, isRequired, ...rest } = field
@@ -118,12 +129,16 @@ function Field({ field, values = {}, errors }: Shown & { field: FormField }) {
       return <SelectField {...common} value={value} options={options} />
     case 'segments':
       return <SegmentField {...common} value={value} options={options} />
+    case 'radios':
+      return <Choices {...common} options={options} chosen={[value]} type="radio" />
     case 'lines':
       return <TextArea {...common} value={value} required={isRequired} rows={rest.rows} isMono={rest.isMono} />
     case 'duration':
       return <DurationField {...common} values={values} {...(rest.presets && { presets: rest.presets })} />
     case 'choices':
       return <Choices {...common} options={options} chosen={typeof sent === 'string' ? [sent] : (sent ?? [])} />
+    case 'hash':
+      return <HashField {...common} value={value} required={isRequired} />
     case 'check':
       return <CheckBox {...common} isChecked={value === 'on'} />
     default: {
@@ -134,6 +149,7 @@ function Field({ field, values = {}, errors }: Shown & { field: FormField }) {
 }
 
 function Choices(props: {
+  type?: 'radio'
   name: string
   label: string
   hint?: ComponentChildren
@@ -141,14 +157,20 @@ function Choices(props: {
   options: readonly FieldOption[]
   chosen: readonly string[]
 }) {
-  const { name, label, hint, error, options, chosen } = props
+  const { type, name, label, hint, error, options, chosen } = props
   return (
     <fieldset class={error === undefined ? undefined : 'wrong'}>
       <legend>{label}</legend>
       {hint !== undefined && <p class="hint">{hint}</p>}
       {error !== undefined && <p class="field-error">{error}</p>}
       {options.map((option) => (
-        <CheckBox key={option.value} name={name} {...option} isChecked={chosen.includes(option.value)} />
+        <CheckBox
+          key={option.value}
+          {...(type && { type })}
+          name={name}
+          {...option}
+          isChecked={chosen.includes(option.value)}
+        />
       ))}
     </fieldset>
   )

@@ -36,17 +36,22 @@ function Around({ field, children }: { field: FieldProps; children: ComponentChi
 export function TextField(
   props: FieldProps & {
     value?: string | undefined
-    type?: 'text' | 'email' | 'password' | 'number' | 'datetime-local'
+    type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'datetime-local'
     autocomplete?: string
     required?: boolean | undefined
     maxLength?: number
     placeholder?: string
     list?: string
     isMono?: boolean
+    /** of `datetime-local`; otherwise minutes, unless the value has seconds */
+    hasSeconds?: boolean
   },
 ) {
   return <Around field={props}>{inputOf(props)}</Around>
 }
+
+/** A local time whose seconds are not zero. */
+const WITH_SECONDS = /:\d\d:(?!00)\d\d/
 
 function inputOf(props: Parameters<typeof TextField>[0]) {
   const common = {
@@ -67,12 +72,46 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
     case 'password':
       return <input {...common} type="password" />
     case 'datetime-local':
-      return <input {...common} type="datetime-local" step="1" />
+      return (
+        <input
+          {...common}
+          type="datetime-local"
+          step={props.hasSeconds || WITH_SECONDS.test(common.value) ? '1' : undefined}
+        />
+      )
+    case 'date':
+      return <input {...common} type="date" />
     case 'number':
       return <input {...common} type="number" />
     default:
       return <input {...common} type="text" list={props.list} />
   }
+}
+
+/** A SHA-256 in hex. A script of the page computes it from a file that is not sent, and shows the input for the file. */
+export function HashField(props: FieldProps & { value: string; required: boolean | undefined }) {
+  const { label, name } = props
+  return (
+    <div class="stack">
+      <div class="drop-zone" data-hash-of={name} hidden>
+        <label for={`${name}-file`}>Drop the file here, or choose it</label>
+        {/* Without a name, the file is not part of the form. */}
+        <input type="file" id={`${name}-file`} />
+        <p class="hint" role="status">
+          Its hash is computed in this browser. The file is not sent.
+        </p>
+      </div>
+      <TextField {...props} label={label} isMono hint={props.hint ?? <HashHint />} />
+    </div>
+  )
+}
+
+function HashHint() {
+  return (
+    <>
+      64 hexadecimal digits, as <code>sha256sum FILE</code> prints them
+    </>
+  )
 }
 
 /** Submitted passwords are never shown again. */
@@ -170,6 +209,7 @@ export function TimeZones() {
 }
 
 export function CheckBox(props: {
+  type?: 'radio'
   name: string
   label: ComponentChildren
   value?: string
@@ -180,7 +220,7 @@ export function CheckBox(props: {
   return (
     <div class="choice">
       <input
-        type="checkbox"
+        type={props.type ?? 'checkbox'}
         id={id}
         name={props.name}
         value={props.value ?? 'on'}

@@ -154,19 +154,25 @@ export interface PageAction {
   isSecondary?: boolean
 }
 
-/** The first action is the main one. */
-export function PageHead({ title, actions = [] }: { title: ComponentChildren; actions?: readonly PageAction[] }) {
-  if (actions.length === 0) return <h1>{title}</h1>
+/** The first action is the main one. @param more follows the actions, for example a menu of rarer actions */
+export function PageHead(props: {
+  title: ComponentChildren
+  actions?: readonly PageAction[]
+  more?: ComponentChildren
+}) {
+  const { title, actions = [], more } = props
+  if (actions.length === 0 && !more) return <h1>{title}</h1>
   return (
     <div class="page-head">
       <h1>{title}</h1>
-      <p class="row">
+      <div class="row">
         {actions.map(({ href, label, isSecondary = false }, index) => (
           <a key={href} class={index === 0 && !isSecondary ? 'button primary' : 'button'} href={href}>
             {label}
           </a>
         ))}
-      </p>
+        {more}
+      </div>
     </div>
   )
 }
@@ -176,6 +182,8 @@ export interface List<Row> extends TableProps<Row> {
   title: ComponentChildren
   label: string
   actions?: readonly PageAction[] | undefined
+  /** in the head, after the actions */
+  more?: ComponentChildren
   /** between the heading and the rows */
   intro?: ComponentChildren
   /** replaces a table without rows; text becomes a paragraph */
@@ -190,11 +198,11 @@ export interface List<Row> extends TableProps<Row> {
 }
 
 export function ListPage<Row>(props: List<Row>) {
-  const { title, actions, intro, empty, pages, path, filters = {}, wrap, foot, ...table } = props
+  const { title, actions, more, intro, empty, pages, path, filters = {}, wrap, foot, ...table } = props
   const shown = <Table {...table} />
   return (
     <>
-      <PageHead title={title} {...(actions && { actions })} />
+      <PageHead title={title} {...(actions && { actions })} more={more} />
       {intro}
       {table.rows.length > 0 ? (
         (wrap?.(shown) ?? shown)

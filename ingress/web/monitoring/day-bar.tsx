@@ -43,21 +43,22 @@ function summaryOf(days: readonly DownDay[]): string {
 }
 
 /**
- * Returns one path per look. The bars of consecutive days are one dashed line, because a page has up to a hundred bars of
- * ninety days.
+ * Returns one path per CSS class. The bars of consecutive days are one dashed line, because a page has up to a hundred
+ * bars of ninety days.
  */
 function paths(days: readonly DownDay[], isSlim: boolean): { look: string; d: string }[] {
   const looks = { good: '', bad: '', none: '' }
   for (const { from, length, value } of runsOf(days, lookOf)) looks[value] += `M${from * 4} 14h${length * 4 - 1}`
-  const marked = (isMarked: (day: DownDay) => boolean | undefined, draw: (index: number) => string) =>
-    days.map((day, index) => (isMarked(day) ? draw(index) : '')).join('')
+  const pathOf = (isDrawn: (day: DownDay) => boolean | undefined, draw: (index: number) => string) =>
+    days.map((day, index) => (isDrawn(day) ? draw(index) : '')).join('')
+  const hatch = (index: number) => hatchOf(index, isSlim)
   return [
     ...Object.entries(looks).map(([look, d]) => ({ look, d })),
-    { look: 'hatch', d: marked((day) => day.isUnknown, hatchOf) },
-    { look: 'hatch of-plan', d: marked((day) => day.isPlanned && !day.isUnknown, hatchOf) },
+    { look: 'hatch', d: pathOf((day) => day.isUnknown, hatch) },
+    { look: 'hatch of-plan', d: pathOf((day) => day.isPlanned && !day.isUnknown, hatch) },
     {
       look: 'planned',
-      d: marked(
+      d: pathOf(
         (day) => day.isPlanned && !isSlim,
         (index) => `M${index * 4} 26h3v2h-3z`,
       ),
@@ -81,8 +82,9 @@ function runsOf<Value>(days: readonly DownDay[], kindOf: (day: DownDay) => Value
   return runs
 }
 
-function hatchOf(index: number): string {
-  return [8, 14, 20, 26].map((y) => `M${index * 4} ${y}l3 -6`).join('')
+/** Few lines in slim bars, because a list of checks repeats them in each row. */
+function hatchOf(index: number, isSlim: boolean): string {
+  return `M${index * 4} 8l3-6${isSlim ? 'm-3 18l3-6' : 'm-3 12l3-6'.repeat(3)}`
 }
 
 function textOf({ seconds, isPlanned, isUnknown }: DownDay): string {

@@ -88,7 +88,7 @@ async function unmute(context: FormContext): Promise<void> {
 
 const MAX_MUTE_HOURS = 72
 
-/** Returns the length that a form chose; one hour without a choice. */
+/** Returns the duration of the form; one hour by default. */
 function muteSeconds({ form }: FormContext): number {
   const hours = field(form, 'hours')
   const isValid = /^[1-9]\d?$/.test(hours) && Number(hours) <= MAX_MUTE_HOURS
@@ -96,7 +96,7 @@ function muteSeconds({ form }: FormContext): number {
   return Number(hours || '1') * 3600
 }
 
-/** The list has a button per check and integration, so that the name of a button is the check and its value the other. */
+/** In the list, the name of each button is the uuid of a check, and its value that of an integration. */
 async function toggle(context: FormContext): Promise<void> {
   const named = [...context.form].find(([name, value]) => isUuid(name) && isUuid(value))
   if (!named) throw new ValidationError('Which check and integration?')
@@ -179,7 +179,8 @@ async function bulk(context: FormContext): Promise<void> {
     changed.push(check.uuid)
   }
   const path = `/projects/${project.uuid}/checks`
-  if (changed.length === 0) return goBack(context, path, { notice: 'Nothing was selected, or it is so already.' })
+  if (changed.length === 0)
+    return goBack(context, path, { notice: 'Nothing was selected, or no selected check needed the change.' })
   const notice = `${countOf(changed.length)} ${doneLabels[verb] ?? 'changed'}.`
   const back = safeNext(form.get('back'))
   goBack(context, path, { notice, ...undoOf(project.uuid, verb, changed, tag, back === '/' ? path : back) })

@@ -9,7 +9,7 @@ import type { Config } from '#shared/platform/process/config.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { SelectField, TextField } from '../../forms/inputs.tsx'
 import { field } from '../../shell/context.ts'
-import { whyNot } from '../integrations/catalogue.ts'
+import { unavailableReason } from '../integrations/catalogue.ts'
 import { fieldErrors, labelOfKind } from '../integrations/labels.ts'
 
 /** Kinds that need one value; others have a separate form. */
@@ -34,7 +34,7 @@ export interface Added {
 }
 
 /** Returns null if the form adds no integration. */
-export function addedOf(form: URLSearchParams): Added | null {
+export function readAddedIntegration(form: URLSearchParams): Added | null {
   const kind = form.get('new_kind') ?? ''
   const value = field(form, 'new_value')
   return isAddable(kind) && value !== '' ? { kind, value } : null
@@ -75,7 +75,7 @@ export function AddIntegration(props: {
   added: Added | null
   error: string | undefined
 }) {
-  const kinds = Object.keys(OPTION_OF_KIND).filter((kind) => whyNot(kind, props.config) === null)
+  const kinds = Object.keys(OPTION_OF_KIND).filter((kind) => unavailableReason(kind, props.config) === null)
   return (
     <>
       <div class="columns">

@@ -14,6 +14,7 @@ import {
   type NextNotificationFacts,
   NextNotificationText,
 } from '../incidents/next-notification.tsx'
+import { labelOfKind } from '../integrations/labels.ts'
 
 const MAX_DECISIONS = 10
 /** Further decisions are shown under “Earlier decisions”. */
@@ -33,6 +34,7 @@ export async function loadAlertPolicy(
   db: Knex,
   check: { id: number; projectId: number; tags: string },
   flipId: number | null,
+  now: Micros,
 ): Promise<AlertPolicy> {
   const all = { from: null, before: null, beforeId: null }
   const [policies, rules, decisions, flipDecisions, [incident], nextOf] = await Promise.all([
@@ -41,7 +43,7 @@ export async function loadAlertPolicy(
     listDecisions(db, check.id, all, MAX_DECISIONS),
     flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, MAX_DECISIONS),
     listIncidents(db, check.projectId, { ...ANY_INCIDENT, state: 'open', checkId: check.id }, 1),
-    loadNextNotificationFacts(db, check.projectId),
+    loadNextNotificationFacts(db, check.projectId, now),
   ])
   return {
     policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies),
@@ -55,7 +57,7 @@ export function NextNotification({ alertPolicy: { open }, now }: { alertPolicy: 
   if (!open) return null
   return (
     <p>
-      Next notification: <NextNotificationText incident={open.incident} {...open.next} now={now} />{' '}
+      <NextNotificationText incident={open.incident} {...open.next} now={now} />{' '}
       <a href={`/incidents/${open.incident.id}`}>Incident</a>
     </p>
   )
@@ -63,13 +65,13 @@ export function NextNotification({ alertPolicy: { open }, now }: { alertPolicy: 
 
 export function AlertPolicyCard(props: {
   alertPolicy: AlertPolicy
-  integrations: readonly { uuid: string; name: string }[]
+  integrations: readonly { uuid: string; name: string; kind: string }[]
   now: Micros
   /** null without the right to change the check */
   path: string | null
 }) {
   const { policy, decisions, flipDecisions } = props.alertPolicy
-  const names = new Map(props.integrations.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
+  const names = new Map(props.integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   return (
     <section class="card" data-region="alert-policy" aria-labelledby="alert-policy">

@@ -33,6 +33,16 @@ export function AttentionStrip({ down, failing }: { down: number; failing: reado
   )
 }
 
+/** Shown in a project that has checks but no integration. */
+export function NoAlerts({ projectUuid }: { projectUuid: string }) {
+  return (
+    <p class="notice" role="status">
+      No alerts are sent yet: this project has no integrations.{' '}
+      <a href={`/projects/${projectUuid}/integrations/new`}>Connect an integration</a>
+    </p>
+  )
+}
+
 type Lost = Awaited<ReturnType<typeof findLost>>
 
 /** Loads pings that were not logged: above the rate limit, or without the secret. */

@@ -22,7 +22,7 @@ export function DurationChart(props: { runs: readonly Run[]; path: string; limit
   if (measured.length === 0) {
     return (
       <p class="muted">
-        Nothing is measured yet. Ping <code>/start</code> when the job begins, and the plain address when it is done.
+        Nothing is measured yet. Ping <code>/start</code> when the job begins, and the plain URL when it is done.
       </p>
     )
   }

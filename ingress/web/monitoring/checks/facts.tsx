@@ -38,8 +38,8 @@ export function PingInstructions(props: { check: Check; base: string; pingKey: s
         </p>
       )}
       <p class="muted">
-        {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
-        <code>/log</code> to leave a note, or <code>/</code> and an exit status.
+        {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed or to try an
+        alert, <code>/log</code> to leave a note, or <code>/</code> and an exit status.
       </p>
       <details class="snippets" open={check.nPings === 0}>
         <summary>Snippets for shell, cron, Python, Node.js, PowerShell, Go and mail</summary>

@@ -15,7 +15,7 @@ import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
 import { rulesOf } from '#shared/monitoring/operations/rules.ts'
 import { field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
-import { type Added, addedOf, problemOfAdded } from './added-integration.tsx'
+import { type Added, problemOfAdded, readAddedIntegration } from './added-integration.tsx'
 
 /** Values by input name, which is the API's name. */
 export interface CheckFormState {
@@ -24,7 +24,7 @@ export interface CheckFormState {
   integrations: ReadonlySet<string>
   /** an integration to create with a new check */
   added?: Added | null
-  /** by input name; errors of other members by the member's name */
+  /** by input name; an error of a member without an input has the member's name */
   errors?: ReadonlyMap<string, string>
 }
 
@@ -78,7 +78,7 @@ function durationInputs(name: string, seconds: number): Record<string, string> {
 export function stateOfForm(form: URLSearchParams, error: ValidationError | null): CheckFormState {
   const names = [...TEXTS, ...RULE_TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
   const errors = new Map(error === null ? [] : [errorOf(error)])
-  const added = addedOf(form)
+  const added = readAddedIntegration(form)
   const problem = added && problemOfAdded(added)
   if (problem) errors.set(ADDED, problem)
   for (const [name, value] of Object.entries(bodyOf(form, false))) {
@@ -123,8 +123,8 @@ function errorOf(error: ValidationError): [name: string, text: string] {
 }
 
 /**
- * Returns the sent form as a request of the management API, whose rules validate it.
- * @param rules the stored ones; only members that differ are sent, because most checks have no rules
+ * Converts the submitted form to a request body of the management API, which validates it.
+ * @param rules the stored rules; equal members are omitted, so that a check without rules stays without
  */
 export function bodyOf(form: URLSearchParams, isNew: boolean, rules: FormRules = NO_RULES): JsonObject {
   const body: JsonObject = Object.create(null)

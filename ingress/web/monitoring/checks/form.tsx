@@ -158,7 +158,7 @@ function Expectation({ values, errorOf }: Part) {
           value={values.tz}
           error={errorOf('tz')}
           list="time-zones"
-          hint="The clock that the schedule goes by."
+          hint="Time zone of the schedule."
         />
         <TimeZones />
       </div>

@@ -80,7 +80,7 @@ export function Lanes(props: { runs: readonly LaneRun[]; gaps: readonly WindowTi
 
 function classOf({ until, isFailed, remarks }: LaneRun): string {
   const look = until === null ? 'bar open' : isFailed ? 'bar failed' : 'bar'
-  return remarks.length > 0 ? `${look} remarked` : look
+  return remarks.length > 0 ? `${look} flagged` : look
 }
 
 function titleOf({ from, until, n, remarks }: LaneRun): string {

@@ -26,6 +26,7 @@ import {
 import {
   acknowledgementsOf,
   countQuiet,
+  exhaustedChecks,
   groupChecks,
   type ListedCheck,
   listCheckPage,
@@ -49,7 +50,7 @@ export const LIST_DAYS = 30
 export interface ListView {
   now: Micros
   /** changes when anything in the list may look different */
-  mark: string
+  fingerprint: string
   summary: ListSummary
   filter: CheckFilter
   sort: ReturnType<typeof parseListQuery>['sort']
@@ -68,6 +69,8 @@ export interface ListView {
   open: readonly OpenWindow<StoredWindow>[]
   /** by check id */
   acknowledgements: ReadonlyMap<number, Acknowledgement>
+  /** ids of checks whose incident has nothing left to send */
+  exhausted: ReadonlySet<number>
   quiet: QuietCounts
   /** the policies that apply, by check id */
   policies: ReadonlyMap<number, Policy>
@@ -114,8 +117,8 @@ async function loadRows(
   Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'integrations' | 'keys' | 'saved' | 'reached'>
 > {
   const now = clock()
-  // The mark before all else, so that what changes in between is noticed by the open page.
-  const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
+  // The fingerprint is read first, so that the open page notices a change during the other queries.
+  const [{ fingerprint }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
   const [groups, found] = await Promise.all([
     groupChecks(db, projectId, shown, filter.search),
     listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown, windows: open }),
@@ -124,18 +127,20 @@ async function loadRows(
   const { checks, hasBefore, hasAfter } = before
     ? { checks: found.slice(-pageSize), hasBefore: found.length > pageSize, hasAfter: true }
     : { checks: found.slice(0, pageSize), hasBefore: after !== null, hasAfter: found.length > pageSize }
-  const cursorOf = (check: ListedCheck | undefined) => check && formatCursor({ key: check.sortKey, id: check.id })
+  const cursorOf = (check: ListedCheck | undefined) =>
+    check && formatCursor({ group: check.sortGroup, key: check.sortKey, id: check.id })
   const next = (hasAfter && cursorOf(checks.at(-1))) || null
   const previous = (hasBefore && cursorOf(checks[0])) || null
   const ids = checks.map(({ id }) => id)
-  const [flips, unknown, acknowledgements, policies] = await Promise.all([
+  const [flips, unknown, acknowledgements, exhausted, policies] = await Promise.all([
     listFlipsOfChecks(db, ids),
     listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
     acknowledgementsOf(db, ids),
+    exhaustedChecks(db, ids),
     policiesOfChecks(db, projectId, checks),
   ])
   const summary = summarise(groups, filter)
-  return { now, mark, summary, checks, next, previous, flips, unknown, acknowledgements, policies }
+  return { now, fingerprint, summary, checks, next, previous, flips, unknown, acknowledgements, exhausted, policies }
 }
 
 async function policiesOfChecks(
@@ -156,12 +161,14 @@ async function policiesOfChecks(
 export type Quiet =
   | { kind: 'muted' | 'maintenance'; until: Micros }
   | { kind: 'acknowledged'; by: string; until: Micros | null }
+  | { kind: 'exhausted'; until: null }
 
-export function quietOf({ open, acknowledgements }: ListView, check: ListedCheck): Quiet | null {
+export function quietOf({ open, acknowledgements, exhausted }: ListView, check: ListedCheck): Quiet | null {
   const current = windowNow(open, { uuid: check.uuid, tags: splitTags(check.tags) })
   if (current) return { kind: isMute(current.window) ? 'muted' : 'maintenance', until: current.until }
   const acknowledged = acknowledgements.get(check.id)
-  return acknowledged ? { kind: 'acknowledged', ...acknowledged } : null
+  if (acknowledged) return { kind: 'acknowledged', ...acknowledged }
+  return exhausted.has(check.id) ? { kind: 'exhausted', until: null } : null
 }
 
 /** Query parameters that filter or sort a list; the cursor and the message of a finished action are not among them. */
@@ -198,8 +205,8 @@ export interface RowState {
   at: Micros | null
   /** when the next ping is expected; null when none is */
   due: Micros | null
-  /** when time alone changes how it stands; null when it does not */
-  turns: Micros | null
+  /** when time alone changes the status; null if it does not */
+  nextChange: Micros | null
 }
 
 /** @param flips the newest known flips of the check, oldest first */
@@ -212,7 +219,7 @@ export function rowState(check: CheckTimes, status: ShownStatus, flips: readonly
     why: '',
     at: null,
     due,
-    turns: due === null ? down : Math.min(due, down ?? due),
+    nextChange: due === null ? down : Math.min(due, down ?? due),
   }
   switch (status) {
     case 'down':
@@ -225,7 +232,7 @@ export function rowState(check: CheckTimes, status: ShownStatus, flips: readonly
             why: check.lastStart === null ? 'no ping in time' : 'run took too long',
           }
     case 'grace':
-      return { ...none, word: 'Late', since: due, why: 'down', at: down, turns: down }
+      return { ...none, word: 'Late', since: due, why: 'down', at: down, nextChange: down }
     case 'paused':
       return { ...none, word: 'Paused' }
     case 'new':

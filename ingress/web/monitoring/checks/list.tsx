@@ -2,13 +2,14 @@ import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { excludedSpans, merged } from '#shared/monitoring/maintenance/spans.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
+import { sealedPingKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Context, Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
-import { AttentionStrip } from './attention-strip.tsx'
+import { AttentionStrip, NoAlerts } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { LIST_DAYS, type ListView, loadList, quietOf, rowState, withQuery } from './list-view.ts'
 import { NoChecks } from './no-checks.tsx'
@@ -40,10 +41,10 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
   const { project } = workspace
   const { secrets, config } = context.deps
   const { summary, integrations, checks, filter } = view
-  const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
+  const sealed = sealedPingKey(view.keys)
   const mayEdit = may(project.role, 'edit')
   const pingBase = `${config.publicUrl}/ping`
-  const pingKey = sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey)
+  const pingKey = sealed === null || !mayEdit ? null : secrets.open('ping-key', sealed)
   const row = {
     integrations: integrations.filter((integration) => integration.disabledAt === null),
     project,
@@ -76,7 +77,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
       project,
       area: 'checks',
       isDown: down > 0,
-      live: liveAddress(`/projects/${project.uuid}/events`, view.mark),
+      live: liveAddress(`/projects/${project.uuid}/events`, view.fingerprint),
     },
     <>
       <div class="page-head">
@@ -98,6 +99,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
         <>
           <div data-region="attention">
             <AttentionStrip down={down} failing={integrations.filter(({ lastError }) => lastError !== '')} />
+            {mayEdit && integrations.length === 0 && <NoAlerts projectUuid={project.uuid} />}
           </div>
           <div data-region="filters">
             <Filters
@@ -163,7 +165,7 @@ function Checks({
               state={rowState(check, status, known)}
               quiet={quietOf(view, check)}
               policy={view.policies.get(check.id) ?? null}
-              days={downDays(known, LIST_DAYS, row.now, { excluded, marked: excluded, unknown })}
+              days={downDays(known, LIST_DAYS, row.now, { excluded, planned: excluded, unknown })}
             />,
           ]
         })}
@@ -207,7 +209,11 @@ function Columns({ context }: { context: Context }) {
         <th scope="col">
           <a href={withQuery(context, { sort: 'status' })}>State</a>
         </th>
-        <th scope="col" class="c-when">
+        <th
+          scope="col"
+          class="c-when"
+          title="When pings are expected + grace time. A ping that is later makes the check go down."
+        >
           Schedule
         </th>
         <th scope="col" class="c-last">

@@ -10,8 +10,8 @@ import { paged } from '../../../paging.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
-import { labelOfKind } from '../integrations/labels.ts'
 import { firstLine, type LogLine, pairEntries } from './ping-body.ts'
+import { Recipient } from './recipient.tsx'
 
 const PAGE_SIZE = 40
 const kinds = ['ping', 'flip', 'notification', 'gap'] as const
@@ -171,7 +171,7 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
           was {entry.fromStatus}
           {entry.reason === 'timeout' ? ': no ping in time' : entry.reason === 'fail' ? ': a failure was reported' : ''}
         </span>{' '}
-        <a href={`${path}?why=${Number(entry.id)}#why`}>Why?</a>
+        <a href={`${path}?why=${Number(entry.id)}#why`}>Notifications</a>
       </span>
     )
   }
@@ -190,9 +190,11 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
         </span>{' '}
         <span>
           “{entry.toStatus}” to{' '}
-          <a href={`/integrations/${entry.integrationUuid}`}>
-            {entry.integrationName || labelOfKind(entry.integrationKind ?? '')}
-          </a>
+          <Recipient
+            uuid={entry.integrationUuid}
+            name={entry.integrationName ?? ''}
+            kind={entry.integrationKind ?? ''}
+          />
           {entry.error ? `: ${entry.error}` : ''}
         </span>
       </span>
@@ -208,7 +210,7 @@ function lineOf({ head, subject }: LogLine): string {
 
 /** `Pings could not be received for 30 min.` */
 function gapText({ at, until }: LogLine): string {
-  if (until === null) return 'We cannot take signals since then. Nothing goes down until we can.'
+  if (until === null) return 'Pings cannot be received since then. No check goes down until they can.'
   return `Pings could not be received for ${humanDuration(toSeconds(until - at))}.`
 }
 

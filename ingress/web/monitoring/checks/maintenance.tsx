@@ -95,6 +95,7 @@ export function MuteForm(props: { context: Context; path: string; maintenance: M
         <label for="mute">No alerts for</label>
         <MuteLengths id="mute" />
         <button type="submit">Mute</button>
+        <p class="hint">Pings still count. If it is down afterwards, you are notified.</p>
       </Form>
     </details>
   )

@@ -11,7 +11,7 @@ import { downDays } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
 import { listPings, lookBack } from '#shared/monitoring/pings/store.ts'
-import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { listProjectKeys, sealedPingKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
@@ -28,6 +28,7 @@ import { findLost, LostPings } from './attention-strip.tsx'
 import { DurationChart } from './chart.tsx'
 import { loadRelatives } from './depends-on.tsx'
 import { PingInstructions } from './facts.tsx'
+import { Output, readFailureOutput } from './failure-output.tsx'
 import { Figures } from './figures.tsx'
 import { Lanes } from './lanes.tsx'
 import { CheckLog, readLog } from './log.tsx'
@@ -36,7 +37,7 @@ import { type Run, runsOf } from './runs.ts'
 import { Side } from './side.tsx'
 import { StatusSentence } from './status-sentence.tsx'
 import { loadUnknown, UnknownNote } from './unknown-periods.tsx'
-import { lanesOfWatched, loadWatched, RunRemarks, type WatchedRuns } from './watched-runs.tsx'
+import { FlaggedRuns, lanesOfWatched, loadWatched, type WatchedRuns } from './watched-runs.tsx'
 
 const DAYS = 90
 const LOOKED_BACK: Micros = microsOfSeconds((DAYS + 3) * 86_400)
@@ -54,7 +55,7 @@ async function showCheck(context: Context): Promise<void> {
   // Links in messages contain the unique key, which is not a ping address. Editors continue at the uuid.
   if (context.params.check !== opened.check.uuid && may(opened.project.role, 'edit')) return redirect(context, path)
   await deps.barrier.pass([opened.check.id])
-  const { mark } = await checkFingerprint(deps.db, opened.check.id)
+  const { fingerprint } = await checkFingerprint(deps.db, opened.check.id)
   // Reads again to include the pings before this request.
   const workspace = await requireCheckPage(context, 'view')
   const { check, project } = workspace
@@ -66,11 +67,13 @@ async function showCheck(context: Context): Promise<void> {
   const flips = flipsOf.get(check.id) ?? []
   const last = flips.at(-1)
   const notified = last?.to === 'down' ? await listNotifiedSince(deps.db, check.id, last.at) : []
+  const failure = last?.to === 'down' && last.reason === 'fail' ? pings.find(({ type }) => type === 'fail') : undefined
+  const output = failure ? await readFailureOutput(deps, check, failure.n) : null
   const since = knownSince(check, flips, createdAt)
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
   const status = shownStatus(check, now, nextOccurrence)
-  const sealedPingKey = keys.find(({ kind }) => kind === 'ping')?.sealed ?? null
+  const sealed = sealedPingKey(keys)
   const mayEdit = may(project.role, 'edit')
   const runs = runsOf(pings, durations, check.lastStart, now)
   sendPage(
@@ -81,12 +84,13 @@ async function showCheck(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: status === 'down',
-      live: liveAddress(`${path}/events`, mark),
+      live: liveAddress(`${path}/events`, fingerprint),
     },
     <>
       <Head context={context} workspace={workspace} status={status} maintenance={maintenance} mayEdit={mayEdit} />
       <div data-region="status">
         <StatusSentence check={check} status={status} now={now} lastFlip={last} notified={notified} />
+        <Output output={output} path={path} showsBody={mayEdit} />
         <NextNotification alertPolicy={alertPolicy} now={now} />
         <UnknownNote unknown={unknown} status={status} />
         <MaintenanceNote maintenance={maintenance} base={`/projects/${project.uuid}`} />
@@ -100,7 +104,7 @@ async function showCheck(context: Context): Promise<void> {
             status={status}
             days={downDays(flips, DAYS, now, {
               excluded: maintenance.excluded,
-              marked: maintenance.excluded,
+              planned: maintenance.excluded,
               unknown: unknown.spans,
             })}
             excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
@@ -112,7 +116,7 @@ async function showCheck(context: Context): Promise<void> {
             <PingInstructions
               check={check}
               base={deps.config.publicUrl}
-              pingKey={sealedPingKey === null ? null : deps.secrets.open('ping-key', sealedPingKey)}
+              pingKey={sealed === null ? null : deps.secrets.open('ping-key', sealed)}
               emailDomain={deps.config.pingEmailDomain}
             />
           )}
@@ -156,7 +160,7 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
     readLog(context, check, afterN),
     findCreation(deps.db, check.id),
     findLost(deps.db, check.id),
-    loadAlertPolicy(deps.db, check, requestedFlip(context)),
+    loadAlertPolicy(deps.db, check, requestedFlip(context), deps.now()),
     loadMaintenance(deps.db, check, now, DAYS + 3),
     loadRelatives(deps.db, check, now),
     statementsSince(deps.db, project.id),
@@ -211,7 +215,7 @@ function Durations(props: {
       <h2 id="durations">Durations</h2>
       <DurationChart runs={runs} path={path} limit={watched?.limit ?? null} />
       <Lanes runs={drawn} gaps={gaps} now={now} always={watched?.rule.watch === 'each'} />
-      {watched && <RunRemarks watched={watched} now={now} />}
+      {watched && <FlaggedRuns watched={watched} now={now} />}
     </section>
   )
 }

@@ -135,7 +135,7 @@ function MailBody(props: { mail: ShownMail; view: MailView; path: string; isCut:
       <>
         {props.isCut && note}
         <p class="hint">Nothing is loaded from elsewhere: pictures may be missing.</p>
-        <iframe class="mail" src={path} height={mail.htmlHeight} title="The mail as it looks" sandbox="" />
+        <iframe class="mail" src={path} height={mail.htmlHeight} title="Rendered mail" sandbox="" />
       </>
     )
   }

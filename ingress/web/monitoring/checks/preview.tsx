@@ -44,8 +44,8 @@ export function SchedulePreview({ values, now }: { values: Readonly<Record<strin
           )}
           {preview.earlyLimit !== null && (
             <p class="hint">
-              Half of the shortest interval limits it: a ping more than {humanDuration(toSeconds(preview.earlyLimit))}{' '}
-              early may count for the time before.
+              A ping more than {humanDuration(toSeconds(preview.earlyLimit))} early (half of the shortest interval) may
+              count for the previous time.
             </p>
           )}
           <NextTimes times={preview.next} tz={preview.tz} />

@@ -1,4 +1,5 @@
-import type { Policy } from '#shared/monitoring/alerting/policy.ts'
+import { NO_FURTHER } from '#shared/monitoring/alerting/next-notification.ts'
+import { type Policy, usesOwn } from '#shared/monitoring/alerting/policy.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf, uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
@@ -7,7 +8,7 @@ import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { Ago, Distance, Exact, timeOf, troubleOf } from '../../shell/basics.tsx'
+import { Ago, Distance, Exact, integrationProblem, timeOf } from '../../shell/basics.tsx'
 import { distanceText, everyText, humanDuration, initialsOf, relativeTime } from '../../shell/format.ts'
 import { iconOfKind } from '../../shell/icon-rules.ts'
 import { Icon, StatusGlyph } from '../../shell/icons.tsx'
@@ -45,7 +46,7 @@ export function CheckRow(props: RowProps) {
     <tr
       class={`is-${status}`}
       id={`check-${mayEdit ? check.uuid : uniqueKey(check.uuid)}`}
-      data-turns={state.turns === null ? undefined : toIsoSeconds(state.turns)}
+      data-next-change={state.nextChange === null ? undefined : toIsoSeconds(state.nextChange)}
     >
       <td class="c-status">
         {mayEdit && (
@@ -72,7 +73,7 @@ export function CheckRow(props: RowProps) {
       </td>
       <td class="c-state">
         <State state={state} now={now} />
-        <QuietMark quiet={props.quiet} />
+        <QuietIcon quiet={props.quiet} />
       </td>
       <Schedule check={check} />
       {check.lastPing === null ? (
@@ -166,17 +167,27 @@ export function StateText({ state, status, now }: { state: RowState; status: Sho
   )
 }
 
-const quietNames = { muted: 'Muted', maintenance: 'In maintenance', acknowledged: 'Acknowledged' } as const
-const quietIcons = { muted: 'mute', maintenance: 'windows', acknowledged: 'acknowledged' } as const
+const quietNames = {
+  muted: 'Muted',
+  maintenance: 'In maintenance',
+  acknowledged: 'Acknowledged',
+  exhausted: NO_FURTHER,
+} as const
+const quietIcons = {
+  muted: 'mute',
+  maintenance: 'windows',
+  acknowledged: 'acknowledged',
+  exhausted: 'exhausted',
+} as const
 
 /** Shows that a check sends no alerts, why and until when. @param props.isNamed with its words beside the icon */
-export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isNamed?: boolean }) {
+export function QuietIcon({ quiet, isNamed = false }: { quiet: Quiet | null; isNamed?: boolean }) {
   if (!quiet) return null
   const by = quiet.kind === 'acknowledged' && quiet.by !== '' ? ` by ${quiet.by}` : ''
   const until = quiet.until === null ? '' : ` until ${toIsoSeconds(quiet.until)}`
-  const label = `${quietNames[quiet.kind]}${by}${until}: no alerts`
+  const label = `${quietNames[quiet.kind]}${by}${until}${quiet.kind === 'exhausted' ? '' : ': no alerts'}`
   return (
-    <span class="quiet-mark" title={label}>
+    <span class="quiet-icon" title={label}>
       <Icon name={quietIcons[quiet.kind]} />
       {quiet.kind === 'acknowledged' && initialsOf(quiet.by) !== '' && <b aria-hidden="true">{initialsOf(quiet.by)}</b>}
       {isNamed ? (
@@ -197,10 +208,9 @@ export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isN
 }
 
 function Schedule({ check }: { check: ListedCheck }) {
-  const title = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down`
   const grace = ` + ${humanDuration(check.graceSeconds)}`
   return (
-    <td class="c-when" title={check.kind === 'simple' ? title : `${check.tz}. ${title}`}>
+    <td class="c-when" title={check.kind === 'simple' ? undefined : check.tz}>
       {check.kind === 'simple' ? everyText(check.timeoutSeconds).replace('every ', '') : <code>{check.schedule}</code>}
       {grace}
     </td>
@@ -209,12 +219,13 @@ function Schedule({ check }: { check: ListedCheck }) {
 
 /**
  * The buttons submit the form around the list (RowForms). The pressed ones show the integrations that are notified. A
- * button changes an integration of the check, so it is read-only without the right to edit, and where the policy decides.
+ * button changes an integration of the check, so it is read-only without the right to edit, and where the policy
+ * decides.
  */
 function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
   if (integrations.length === 0) return <span class="muted">–</span>
   const steps = policy?.plan.steps ?? []
-  const isOwnUsed = policy === null || steps.some((step) => step.channels === null)
+  const isOwnUsed = policy === null || steps.some(usesOwn)
   const byPolicy = new Set(steps.flatMap((step) => step.channels ?? []))
   const shown = integrations.slice(0, SHOWN_INTEGRATIONS)
   const more = integrations.length - shown.length
@@ -224,7 +235,7 @@ function Toggles({ check, integrations, policy, mayEdit }: RowProps) {
         const isByPolicy = byPolicy.has(integration.uuid)
         const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(integration.uuid))
         const reason = isByPolicy || !isOwnUsed ? `, set by the policy ${policy?.name}` : ''
-        const trouble = troubleOf(integration)
+        const trouble = integrationProblem(integration)
         const label = `${integration.name || labelOfKind(integration.kind)}${trouble && ` (${trouble})`}`
         return (
           // biome-ignore lint/a11y/useButtonType: submit is the default, and a list has hundreds of these buttons

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { SEVERITIES } from '#shared/monitoring/alerting/policy.ts'
-import { findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { findPolicy, findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { changeRules } from '#shared/monitoring/operations/rules.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { personOf } from '../../shell/audit.ts'
@@ -62,10 +63,20 @@ async function save(context: FormContext): Promise<void> {
     const own = { project, id: check.id, uuid: check.uuid, body }
     await changeRules(deps.db, personOf(context, session), own, deps)
   } catch (error) {
-    if (!(error instanceof ValidationError || error instanceof NotFoundError)) throw error
+    const isPolicyDeleted = error instanceof NotFoundError && (await isUnknownPolicy(context, project, state.policy))
+    if (!(error instanceof ValidationError || isPolicyDeleted)) throw error
     return await show(context, workspace, state, errorsOf(error))
   }
   redirect(context, `/checks/${check.uuid}?done=check-saved`)
+}
+
+/** Distinguishes a deleted policy from a check that was deleted since the form was opened. */
+async function isUnknownPolicy(
+  { deps }: Context,
+  project: CheckWorkspace['project'],
+  policy: string,
+): Promise<boolean> {
+  return policy !== '' && !(isUuid(policy) && (await findPolicy(deps.db, project.id, policy)))
 }
 
 function errorsOf(error: Error): ReadonlyMap<string, string> {
@@ -105,7 +116,7 @@ async function show(
             chosen={state.checks}
             typed={state.typed}
             error={errors.get('add_check')}
-            hint="By its name; save for another one."
+            hint="Enter its name. Save to add another one."
           />,
         )}
         values={{ policy: state.policy, severity: state.severity, parent_tags: state.parentTags, mode: state.mode }}

@@ -7,7 +7,7 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { Ago, Distance, Exact } from '../../shell/basics.tsx'
 import { humanDuration } from '../../shell/format.ts'
-import { labelOfKind } from '../integrations/labels.ts'
+import { Recipient } from './recipient.tsx'
 
 interface Props {
   check: Check
@@ -20,11 +20,11 @@ interface Props {
 /** The sentence is updated live. */
 export function StatusSentence(props: Props) {
   const { check, status, now } = props
-  const turns = status === 'up' ? graceStart(check, nextOccurrence) : goingDownAt(check, nextOccurrence)
-  const isTurning = turns !== null && turns > now && (status === 'up' || status === 'grace')
+  const change = status === 'up' ? graceStart(check, nextOccurrence) : goingDownAt(check, nextOccurrence)
+  const willChange = change !== null && change > now && (status === 'up' || status === 'grace')
   return (
-    <p class={`sentence is-${status}`} data-turns={isTurning ? toIsoSeconds(turns) : undefined}>
-      <Standing {...props} />
+    <p class={`sentence is-${status}`} data-next-change={willChange ? toIsoSeconds(change) : undefined}>
+      <StatusText {...props} />
       {check.lastStart !== null && !(status === 'down' && check.status !== 'down') && (
         <>
           {' '}
@@ -35,14 +35,14 @@ export function StatusSentence(props: Props) {
   )
 }
 
-function Standing(props: Props) {
+function StatusText(props: Props) {
   const { check, status, now } = props
   switch (status) {
     case 'new':
       return (
         <>
           Waiting for its first ping.
-          {check.lastStart === null && ' Send one to the address below; the clock starts then.'}
+          {check.lastStart === null && ' Send one to a URL below. This starts its deadline.'}
         </>
       )
     case 'paused':
@@ -121,7 +121,7 @@ function TooEarly({ check, downAt }: { check: Check; downAt: Micros }) {
   return (
     <>
       It came {humanDuration(toSeconds(missed.early))} before the expected time <Exact at={missed.occurrence} isNamed />
-      , so it counted for the time before. <a href={`/checks/${check.uuid}/edit#early`}>Accept pings early</a>{' '}
+      , so it counted for the previous one. <a href={`/checks/${check.uuid}/edit#early`}>Accept pings early</a>{' '}
     </>
   )
 }
@@ -138,10 +138,9 @@ function Notifications({ notified }: { notified: readonly NotifiedMessage[] }) {
   return (
     <>
       {notified.map(({ integrationUuid, integrationName, integrationKind, state, error }, index) => (
-        <span key={integrationUuid}>
+        <span key={integrationUuid ?? integrationName}>
           {index > 0 && '; '}
-          <a href={`/integrations/${integrationUuid}`}>{integrationName || labelOfKind(integrationKind)}</a>{' '}
-          {outcomes[state]}
+          <Recipient uuid={integrationUuid} name={integrationName} kind={integrationKind} /> {outcomes[state]}
           {state === 'failed' && error !== '' && ` (${error})`}
         </span>
       ))}

@@ -14,9 +14,9 @@ export interface WatchedRuns {
   limit: Micros
 }
 
-/** Maximum runs in the lanes, and in the list of remarks. */
-const SHOWN = 40
-const REMARKED = 8
+/** Maximum runs in the lanes, and in the list of flagged runs. */
+const MAX_LANES = 40
+const MAX_FLAGGED = 8
 
 /** @returns null if the runs of the check have no rules */
 export async function loadWatched(
@@ -24,7 +24,7 @@ export async function loadWatched(
   { id, ruleBits = 0, graceSeconds }: Pick<Check, 'id' | 'ruleBits' | 'graceSeconds'>,
 ): Promise<WatchedRuns | null> {
   if ((ruleBits & RULE_BITS.runs) === 0) return null
-  const [{ run: rule }, runs] = await Promise.all([findRules(db, id), listRuns(db, id, null, SHOWN)])
+  const [{ run: rule }, runs] = await Promise.all([findRules(db, id), listRuns(db, id, null, MAX_LANES)])
   return rule && { rule, runs, limit: microsOfSeconds(rule.max ?? graceSeconds) }
 }
 
@@ -41,14 +41,14 @@ export function lanesOfWatched({ runs }: WatchedRuns, now: Micros): LaneRun[] {
     .toReversed()
 }
 
-export function RunRemarks({ watched, now }: { watched: WatchedRuns; now: Micros }) {
-  const remarked = watched.runs.filter((run) => remarksOf(run, now).length > 0).slice(0, REMARKED)
-  if (remarked.length === 0) return null
+export function FlaggedRuns({ watched, now }: { watched: WatchedRuns; now: Micros }) {
+  const flagged = watched.runs.filter((run) => remarksOf(run, now).length > 0).slice(0, MAX_FLAGGED)
+  if (flagged.length === 0) return null
   return (
     <>
-      <h3>Remarked</h3>
+      <h3>Flagged runs</h3>
       <ul class="remarks">
-        {remarked.map((run) => (
+        {flagged.map((run) => (
           <li key={run.n}>
             <Exact at={run.startedAt ?? run.finishedAt ?? now} />: {remarksOf(run, now).join(', ')}
             {run.source !== '' && ` (${run.source})`}

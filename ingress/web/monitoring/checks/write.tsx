@@ -12,8 +12,8 @@ import { type Context, type FormContext, type Pages, redirect } from '../../shel
 import { setFlash } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type CheckWorkspace, type ProjectWorkspace, requireCheckPage, requireProject } from '../../shell/workspace.ts'
-import { whyNot } from '../integrations/catalogue.ts'
-import { addedOf, createAdded, problemOfAdded } from './added-integration.tsx'
+import { unavailableReason } from '../integrations/catalogue.ts'
+import { createAdded, problemOfAdded, readAddedIntegration } from './added-integration.tsx'
 import { CheckForm } from './form.tsx'
 import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
 import { previewPages } from './preview.tsx'
@@ -28,7 +28,7 @@ export function checkWritePages(pages: Pages): void {
       DEFAULT_SETTINGS,
       integrations.map(({ uuid }) => uuid),
     )
-    const isMailed = integrations.length === 0 && whyNot('email', context.deps.config) === null
+    const isMailed = integrations.length === 0 && unavailableReason('email', context.deps.config) === null
     const added = isMailed ? { kind: 'email' as const, value: workspace.session.email } : null
     await showNew(context, workspace, { ...state, added })
   })
@@ -47,7 +47,7 @@ async function create(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { project, session } = workspace
   const actor = personOf(context, session)
-  const added = addedOf(form)
+  const added = readAddedIntegration(form)
   if (added && problemOfAdded(added)) return await showNew(context, workspace, stateOfForm(form, null), 400)
   try {
     const input = { project, body: bodyOf(form, true), slugFromName: false, takesRules: true }

@@ -1,5 +1,6 @@
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { ButtonForm, FieldForm, Form } from '../../forms/form.tsx'
+import { CheckBox } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
 
 const HOUR = 3600
@@ -68,7 +69,7 @@ export function Assignee({ context, incident, path, people }: AssigneeProps) {
       <label class="hidden" for="to">
         Assigned to
       </label>
-      <select id="to" name="to" data-submit>
+      <select id="to" name="to">
         <option value="">No person</option>
         {people.map(({ email, name }) => (
           <option key={email} value={email} selected={incident.assignee?.toLowerCase() === email.toLowerCase()}>
@@ -76,9 +77,8 @@ export function Assignee({ context, incident, path, people }: AssigneeProps) {
           </option>
         ))}
       </select>
-      <noscript>
-        <button type="submit">Assign</button>
-      </noscript>
+      {incident.state !== 'resolved' && <CheckBox name="notify" label="Notify" isChecked />}
+      <button type="submit">Assign</button>
     </Form>
   )
 }

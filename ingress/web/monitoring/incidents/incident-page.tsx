@@ -6,17 +6,20 @@ import { FieldForm, Form } from '../../forms/form.tsx'
 import { TextArea } from '../../forms/inputs.tsx'
 import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { type FailureOutput, Output } from '../checks/failure-output.tsx'
 import { Actions, Assignee } from './actions.tsx'
 import { Cause } from './cause.tsx'
 import { Merged, type MergeView } from './merged.tsx'
 import { type NextNotificationFacts, NextNotificationText } from './next-notification.tsx'
-import { byText, StatePill } from './state.tsx'
+import { acknowledgedText, StatePill } from './state.tsx'
 import { Timeline, type TimelineProps } from './timeline.tsx'
 
 interface Props {
   context: Context
   incident: ShownIncident
   check: Check
+  /** last failure that was reported; null without one */
+  output: FailureOutput | null
   rows: readonly TimelineRow[]
   timeline: TimelineProps
   /** input of the sentence about the next message */
@@ -24,6 +27,7 @@ interface Props {
   policy: { name: string; path: string } | null
   checkPath: string
   listPath: string
+  simulatorPath: string
   canEscalate: boolean
   /** page of notes on the public status page; null without one */
   notesPath: string | null
@@ -58,9 +62,9 @@ export function IncidentPage(props: Props) {
   )
 }
 
-function Head({ context, incident, check, rows, coming, timeline, own, canEscalate, mayRespond, now }: Props) {
+function Head(props: Props) {
+  const { context, incident, check, rows, coming, timeline, own, canEscalate, mayRespond, now } = props
   const isOpen = incident.state !== 'resolved'
-  const who = byText(incident.ackBy ?? '')
   return (
     <>
       <h1>
@@ -68,15 +72,15 @@ function Head({ context, incident, check, rows, coming, timeline, own, canEscala
       </h1>
       <p class="sentence">
         <Cause incident={incident} check={check} rows={rows} now={now} />
-        {incident.state === 'acknowledged' &&
-          ` Acknowledged${who && (who.startsWith('via ') ? ` ${who}` : ` by ${who}`)}.`}
+        {acknowledgedText(incident)}
         {isOpen && (
           <>
             {' '}
-            Next notification: <NextNotificationText incident={incident} {...coming} now={now} />
+            <NextNotificationText incident={incident} {...coming} now={now} />
           </>
         )}
       </p>
+      <Output output={props.output} path={props.checkPath} showsBody={props.mayEdit} />
       {mayRespond && isOpen && (
         <Actions context={context} incident={incident} path={timeline.path} own={own} canEscalate={canEscalate} />
       )}
@@ -84,7 +88,8 @@ function Head({ context, incident, check, rows, coming, timeline, own, canEscala
   )
 }
 
-function Facts({ context, incident, checkPath, policy, timeline, people, mayRespond }: Props) {
+function Facts(props: Props) {
+  const { context, incident, checkPath, policy, timeline, people, mayRespond } = props
   const { severity, assignee, previous } = incident
   return (
     <section class="card" aria-label="Facts">
@@ -103,6 +108,11 @@ function Facts({ context, incident, checkPath, policy, timeline, people, mayResp
         <Fact title="Policy">
           {policy ? <a href={policy.path}>{policy.name}</a> : 'None: the integrations of the check'}
         </Fact>
+        {props.mayEdit && (
+          <Fact title="Replay">
+            <a href={props.simulatorPath}>With another policy</a>
+          </Fact>
+        )}
         {previous !== null && (
           <Fact title="Before">
             <a href={`/incidents/${previous}`}>The previous incident</a>

@@ -21,7 +21,8 @@ import { type Context, type FormContext, field, type Pages } from '../../shell/c
 import { goBack } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
-import { BulkBar, IncidentFilters, incidentColumns, MAX_COUNTED, RowForm, Tabs } from './list.tsx'
+import { NoIncidents } from './empty-list.tsx'
+import { BulkBar, canAcknowledge, IncidentFilters, incidentColumns, MAX_COUNTED, RowForm, Tabs } from './list.tsx'
 import { filterOf, listAddress, readListQuery, TABS } from './list-query.ts'
 import { loadNextNotificationFacts } from './next-notification.tsx'
 
@@ -44,7 +45,7 @@ async function showList(context: Context): Promise<void> {
     readRows(db, project.id, filterOfTab(query.tab), context.query.get('cursor') ?? undefined),
     Promise.all(TABS.map(({ id }) => countIncidents(db, project.id, filterOfTab(id), MAX_COUNTED + 1))),
     findStatusPage(db, project.id),
-    loadNextNotificationFacts(db, project.id),
+    loadNextNotificationFacts(db, project.id, now),
     policiesOf(db, [project.id]),
     listMembers(db, project.organisationId),
   ])
@@ -58,6 +59,9 @@ async function showList(context: Context): Promise<void> {
   const noted: PageAction[] = [{ href: `${base}/status-notes`, label: 'Notes on the status page', isSecondary: true }]
   const { tab, ...filters } = query
   const countOf = Object.fromEntries(TABS.map(({ id }, index) => [id, counts[index] ?? 0]))
+  const canSelect = mayRespond && page.some(canAcknowledge)
+  const isFiltered = listAddress('', filters) !== ''
+  const hasIncidents = counts.some((count) => count > 0)
   sendPage(
     context,
     { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
@@ -69,31 +73,33 @@ async function showList(context: Context): Promise<void> {
       intro={
         <div class="filters">
           <Tabs path={path} query={query} counts={countOf} />
-          <IncidentFilters path={path} query={query} policies={policies} people={people} />
-          {mayRespond && page.length > 0 && (
-            <>
-              <RowForm context={context} path={path} />
-              <BulkBar context={context} path={path} />
-            </>
+          {(isFiltered || hasIncidents) && (
+            <IncidentFilters path={path} query={query} policies={policies} people={people} />
           )}
+          {mayRespond && page.length > 0 && <RowForm context={context} path={path} />}
+          {canSelect && <BulkBar context={context} path={path} />}
         </div>
       }
       variant="wide-table incidents"
-      columns={incidentColumns({ comingOf, last, mayRespond, now })}
+      columns={incidentColumns({ comingOf, last, people, canSelect, isOpen: tab !== 'resolved', mayRespond, now })}
       rows={page}
-      empty={listAddress('', filters) === '' ? EMPTY[tab] : 'No incident fits these filters.'}
+      empty={
+        isFiltered ? (
+          'No incident fits these filters.'
+        ) : (
+          <NoIncidents
+            tab={tab}
+            base={base}
+            counts={countOf}
+            lacksPolicy={policies.length === 0 && may(project.role, 'edit')}
+          />
+        )
+      }
       filters={{ ...filters, tab: tab === 'open' ? null : tab }}
       pages={{ isFirst: !context.query.has('cursor'), nextCursor }}
     />,
   )
 }
-
-const EMPTY = {
-  open: 'No open incidents.',
-  acknowledged: 'No open incident is acknowledged.',
-  resolved: 'No incident was resolved yet.',
-  mine: 'No open incident is assigned to you or acknowledged by you.',
-} as const
 
 const Cursor = z.tuple([z.int().min(1).max(LISTED_STATES.length), z.int().min(0)])
 

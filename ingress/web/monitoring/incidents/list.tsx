@@ -8,7 +8,7 @@ import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
 import { FILTER_NAMES, type ListQuery, listAddress, SINCE, TABS } from './list-query.ts'
 import { type loadNextNotificationFacts, NextNotificationText } from './next-notification.tsx'
-import { StatePill, whoOf, whyQuiet } from './state.tsx'
+import { quietReason, StatePill, whoOf } from './state.tsx'
 
 /** More incidents are counted as `1,000+`. */
 export const MAX_COUNTED = 1_000
@@ -39,7 +39,13 @@ interface FilterProps {
   path: string
   query: ListQuery
   policies: readonly { uuid: string; name: string }[]
-  people: readonly { email: string; name: string }[]
+  people: readonly Person[]
+}
+
+interface Person {
+  email: string
+  /** may be empty */
+  name: string
 }
 
 export function IncidentFilters({ path, query, policies, people }: FilterProps) {
@@ -51,29 +57,32 @@ export function IncidentFilters({ path, query, policies, people }: FilterProps) 
         Name of the check
       </label>
       <input id="q" name="q" type="search" value={query.q} placeholder="Search" maxLength={100} />
+      <label class="hidden" for="tag">
+        Tag
+      </label>
+      <input id="tag" name="tag" value={query.tag} placeholder="Tag" maxLength={100} />
       <Choice
         name="severity"
         label="Severity"
+        any="Any severity"
         query={query}
         options={['critical', 'warning', 'info'].map((value) => ({ value, label: value }))}
       />
       <Choice
         name="policy"
         label="Policy"
+        any="Any policy"
         query={query}
         options={policies.map(({ uuid, name }) => ({ value: uuid, label: name }))}
       />
       <Choice
         name="person"
         label="Person"
+        any="Any person"
         query={query}
         options={people.map(({ email, name }) => ({ value: email, label: name || email }))}
       />
-      <Choice name="since" label="Began" query={query} options={SINCE} />
-      <label class="hidden" for="tag">
-        Tag
-      </label>
-      <input id="tag" name="tag" value={query.tag} placeholder="Tag" maxLength={100} />
+      <Choice name="since" label="Began" any="Any time" query={query} options={SINCE} />
       <button type="submit">Filter</button>
       {isFiltered && <a href={listAddress(path, { tab: query.tab })}>Clear filters</a>}
     </form>
@@ -83,10 +92,11 @@ export function IncidentFilters({ path, query, policies, people }: FilterProps) 
 function Choice(props: {
   name: (typeof FILTER_NAMES)[number]
   label: string
+  any: string
   query: ListQuery
   options: readonly { value: string; label: string }[]
 }) {
-  const { name, label, query, options } = props
+  const { name, label, any, query, options } = props
   if (options.length === 0) return null
   return (
     <>
@@ -94,7 +104,7 @@ function Choice(props: {
         {label}
       </label>
       <select id={name} name={name} data-submit>
-        <option value="">{`${label}: any`}</option>
+        <option value="">{any}</option>
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={query[name] === option.value}>
             {option.label}
@@ -135,13 +145,19 @@ export function BulkBar({ context, path }: { context: Context; path: string }) {
 export interface RowContext {
   comingOf: Awaited<ReturnType<typeof loadNextNotificationFacts>>
   last: ReadonlyMap<string, LastNotification>
+  people: readonly Person[]
+  /** rows can be selected */
+  canSelect: boolean
+  /** rows have buttons and a next notification */
+  isOpen: boolean
   mayRespond: boolean
   now: Micros
 }
 
 const nameOf = ({ name }: ShownIncident) => name || 'A check without a name'
 
-export function incidentColumns({ comingOf, last, mayRespond, now }: RowContext): Column<ShownIncident>[] {
+export function incidentColumns(row: RowContext): Column<ShownIncident>[] {
+  const { comingOf, last, people, canSelect, isOpen, mayRespond, now } = row
   const selection: Column<ShownIncident> = {
     title: 'Selection',
     isTitleHidden: true,
@@ -157,6 +173,11 @@ export function incidentColumns({ comingOf, last, mayRespond, now }: RowContext)
         />
       ),
   }
+  const coming: Column<ShownIncident> = {
+    title: 'Next notification',
+    variant: 'i-next',
+    cell: (incident) => <NextNotificationText incident={incident} {...comingOf(incident, null)} now={now} isShort />,
+  }
   const actions: Column<ShownIncident> = {
     title: 'Actions',
     isTitleHidden: true,
@@ -164,7 +185,7 @@ export function incidentColumns({ comingOf, last, mayRespond, now }: RowContext)
     cell: (incident) => <RowActions incident={incident} />,
   }
   return [
-    ...(mayRespond ? [selection] : []),
+    ...(canSelect ? [selection] : []),
     { title: 'State', variant: 'i-state', cell: (incident) => <StatePill incident={incident} /> },
     {
       title: 'Check',
@@ -174,36 +195,37 @@ export function incidentColumns({ comingOf, last, mayRespond, now }: RowContext)
           <a href={`/incidents/${incident.id}`}>{nameOf(incident)}</a>
           <span class="why">
             {incident.severity !== 'critical' && ` · ${incident.severity}`}
-            {whyQuiet(incident) !== '' && ` · ${whyQuiet(incident)}`}
+            {quietReason(incident) !== '' && ` · ${quietReason(incident)}`}
           </span>
         </>
       ),
     },
     { title: 'Duration', variant: 'i-time', cell: (incident) => <Duration incident={incident} now={now} /> },
-    { title: 'Who', variant: 'i-who breakable', cell: (incident) => whoOf(incident) || <span class="muted">–</span> },
+    {
+      title: 'Who',
+      variant: 'i-who breakable',
+      hint: whoOf,
+      cell: (incident) => nameOfPerson(whoOf(incident), people) || <span class="muted">–</span>,
+    },
     {
       title: 'Last notification',
       variant: 'i-last',
       cell: ({ id }) => <Last notification={last.get(id)} now={now} />,
     },
-    {
-      title: 'Next notification',
-      variant: 'i-next',
-      cell: (incident) =>
-        incident.state === 'resolved' ? (
-          <span class="muted">–</span>
-        ) : (
-          <NextNotificationText incident={incident} {...comingOf(incident, null)} now={now} isShort />
-        ),
-    },
-    ...(mayRespond ? [actions] : []),
+    ...(isOpen ? [coming] : []),
+    ...(isOpen && mayRespond ? [actions] : []),
   ]
 }
 
-const canAcknowledge = ({ state }: ShownIncident) => state === 'waiting' || state === 'alerting'
+/** Returns the name of a member instead of the address; other text unchanged. */
+function nameOfPerson(who: string, people: readonly Person[]): string {
+  return people.find(({ email }) => email === who)?.name || who
+}
+
+export const canAcknowledge = ({ state }: ShownIncident) => state === 'waiting' || state === 'alerting'
 
 function Duration({ incident, now }: { incident: ShownIncident; now: Micros }) {
-  if (incident.resolvedAt === null) return <Distance at={incident.downAt} now={now} />
+  if (incident.resolvedAt === null) return <Distance at={incident.downAt} now={now} units={2} />
   return (
     <>
       {humanDuration(durationOf(incident, now))}
@@ -229,8 +251,7 @@ function Last({ notification, now }: { notification: LastNotification | undefine
 }
 
 function RowActions({ incident }: { incident: ShownIncident }) {
-  const { id, state } = incident
-  if (state === 'resolved') return null
+  const { id } = incident
   const name = nameOf(incident)
   const button = (verb: string) =>
     ({ type: 'submit', form: 'incident-form', formAction: `/incidents/${id}/${verb}` }) as const

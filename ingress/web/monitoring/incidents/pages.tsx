@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { ConflictError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { MAX_MEMBERS } from '#shared/monitoring/alerting/decide-act.ts'
 import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
 import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
@@ -34,7 +34,8 @@ import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages } from '../../shell/context.ts'
 import { goBack } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
-import { checkPath, type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+import { checkPath, enterProject, type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+import { readFailureOutput } from '../checks/failure-output.tsx'
 import { SNOOZES } from './actions.tsx'
 import { IncidentPage } from './incident-page.tsx'
 import { incidentListPages } from './list-pages.tsx'
@@ -73,8 +74,11 @@ export function incidentPages(pages: Pages): void {
   )
   pages.post('/incidents/:incident/assign', (context) =>
     act(context, ({ session }, own) => {
-      const input = { ...own, to: field(context.form, 'to') || null, via: 'page' } as const
-      return assignIncident(context.deps.db, personOf(context, session), input)
+      const to = field(context.form, 'to') || null
+      // The person at the page knows about the incident.
+      const notify = field(context.form, 'notify') !== '' && to !== session.email
+      const input = { ...own, to, notify, note: '', via: 'page' } as const
+      return assignIncident(context.deps.db, personOf(context, session), input, context.deps)
     }),
   )
   pages.post('/incidents/:incident/note', (context) =>
@@ -102,7 +106,7 @@ function snoozeSeconds({ form }: FormContext): number {
   return seconds
 }
 
-/** Runs an action on the incident of the path. Its page shows if the action was no longer possible. */
+/** Runs an action on the incident of the path. Its page states why the action was not possible. */
 async function act(
   context: FormContext,
   work: (workspace: IncidentWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
@@ -110,12 +114,14 @@ async function act(
 ): Promise<void> {
   const workspace = await requireIncident(context, right)
   const { incident } = workspace
+  const path = `/incidents/${incident.id}`
   try {
     await work(workspace, { project: workspace.project, id: incident.id })
   } catch (error) {
-    if (!(error instanceof ConflictError)) throw error
+    if (!(error instanceof ConflictError || error instanceof ForbiddenError)) throw error
+    return goBack(context, path, { notice: `Not possible: ${error.message}.` })
   }
-  goBack(context, `/incidents/${incident.id}`)
+  goBack(context, path)
 }
 
 type IncidentWorkspace = ProjectWorkspace & { incident: ShownIncident }
@@ -130,7 +136,7 @@ async function requireIncident(context: Context, right: Right): Promise<Incident
     const incident = await findIncident(context.deps.db, project.id, id)
     if (!incident) continue
     await requireRight(context, workspace, project, right)
-    return { ...workspace, project, incident }
+    return { ...(await enterProject(context, workspace, project)), project, incident }
   }
   throw unknownIncident()
 }
@@ -143,7 +149,7 @@ async function showIncident(context: Context): Promise<void> {
   const show = context.query.get('show')
   const [timeline, comingOf, [decision], check, policy, canEscalate, people, statusPage, merged] = await Promise.all([
     readTimeline(db, incident, after),
-    loadNextNotificationFacts(db, project.id),
+    loadNextNotificationFacts(db, project.id, context.deps.now()),
     listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
     findCheck(db, incident.checkUuid),
     incident.policyUuid === null ? null : findPolicy(db, project.id, incident.policyUuid),
@@ -153,14 +159,17 @@ async function showIncident(context: Context): Promise<void> {
     loadMerged(db, project.id, incident),
   ])
   if (!check) throw unknownIncident()
+  const failure = timeline.rows.findLast(({ kind }) => kind === 'failure')?.detail.n
+  const output = typeof failure === 'number' ? await readFailureOutput(context.deps, check, failure) : null
   const base = `/projects/${project.uuid}`
   sendPage(
     context,
-    { title: `${incident.name || 'A check'} · ${project.name}`, workspace, project, area: 'incidents' },
+    { title: `${incident.name || 'A check'} · ${project.name}`, workspace, project, area: 'incidents', zone: check.tz },
     <IncidentPage
       context={context}
       incident={incident}
       check={check}
+      output={output}
       rows={timeline.rows}
       timeline={{
         path: `/incidents/${incident.id}`,
@@ -172,6 +181,7 @@ async function showIncident(context: Context): Promise<void> {
       policy={policy && { name: policy.name, path: `${base}/policies/${policy.uuid}` }}
       checkPath={checkPath(check, project)}
       listPath={`${base}/incidents`}
+      simulatorPath={`${base}/simulator?check=${incident.checkUuid}`}
       canEscalate={canEscalate}
       merged={merged}
       notesPath={statusPage && `${base}/status-notes`}

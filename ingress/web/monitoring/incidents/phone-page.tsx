@@ -1,4 +1,6 @@
 import { render } from 'preact-render-to-string'
+import { NO_FURTHER } from '#shared/monitoring/alerting/next-notification.ts'
+import { personLabel } from '#shared/monitoring/contacts/person-label.ts'
 import {
   type LinkedIncident,
   type LinkedNotification,
@@ -16,7 +18,7 @@ interface Props {
   siteName: string
   link: LinkedNotification
   incidents: readonly LinkedIncident[]
-  /** integrations that were notified of the only incident */
+  /** integrations and persons that were notified of the only incident */
   notified: readonly NotifiedName[]
   /** the plan has a step that was not sent */
   mayEscalate: boolean
@@ -58,8 +60,9 @@ export function phonePage(props: Props): string {
   return `<!doctype html>${html}`
 }
 
-function Single({ incident, notified, now }: Props & { incident: LinkedIncident }) {
-  const { downAt, resolvedAt, tz } = incident
+function Single({ incident, link, notified, now }: Props & { incident: LinkedIncident }) {
+  const { downAt, resolvedAt } = incident
+  const tz = zoneOf(link, incident)
   const { label, tone } = stateOf(incident)
   const lasted = `Down for ${distanceText(downAt, resolvedAt ?? now)}`
   return (
@@ -71,8 +74,9 @@ function Single({ incident, notified, now }: Props & { incident: LinkedIncident 
           ? `${lasted} (since ${timeText(downAt, tz, now)})`
           : `${lasted}, until ${timeText(resolvedAt, tz, now)}`}
       </p>
+      {incident.isExhausted && <p>{`${NO_FURTHER} until it is up again.`}</p>}
       <dl>
-        {factsOf(incident, notified, now).map(({ label, value }) => (
+        {factsOf(incident, notified, { tz, now }).map(({ label, value }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>{value}</dd>
@@ -83,8 +87,9 @@ function Single({ incident, notified, now }: Props & { incident: LinkedIncident 
   )
 }
 
-function Bundle({ incidents, now }: Props) {
+function Bundle({ incidents, link, now }: Props) {
   const open = incidents.filter(({ resolvedAt }) => resolvedAt === null)
+  const exhausted = open.filter(({ isExhausted }) => isExhausted).length
   const more = incidents.length - MAX_LISTED
   return (
     <>
@@ -96,19 +101,22 @@ function Bundle({ incidents, now }: Props) {
           return (
             <li key={incident.id}>
               <a href={`/incidents/${incident.id}`}>{nameOf(incident)}</a>
-              <small class={tone}>{`${label}, since ${timeText(incident.downAt, incident.tz, now)}`}</small>
+              <small class={tone}>{`${label}, since ${timeText(incident.downAt, zoneOf(link, incident), now)}`}</small>
             </li>
           )
         })}
       </ul>
       {more > 0 && <p>{`and ${more} more`}</p>}
+      {exhausted > 0 && (
+        <p>{`${NO_FURTHER}${exhausted < open.length ? ` for ${exhausted} of them` : ''} until they are up again.`}</p>
+      )}
     </>
   )
 }
 
 function Buttons({ incidents, link, mayEscalate, now }: Props) {
   const count = (action: 'ack' | 'unack') =>
-    incidents.filter((incident) => mayAct(action, incident, link.integrationName, now)).length
+    incidents.filter((incident) => mayAct(action, incident, link.holder, now)).length
   const [first] = incidents
   const open = count('ack')
   return (
@@ -146,6 +154,11 @@ function nameOf({ name }: LinkedIncident): string {
   return shortName(name) || 'A check without a name'
 }
 
+/** That of the person whom the link was sent to, otherwise that of the check. */
+function zoneOf(link: LinkedNotification, incident: LinkedIncident): string {
+  return link.tz ?? incident.tz
+}
+
 const MUTED: ReadonlySet<string> = new Set(['MAINTENANCE', 'PARENT_DOWN', 'PARENT_LATE', 'COVERAGE_GAP'])
 
 function stateOf({ state, suppression, ackUntil }: LinkedIncident): { label: string; tone: string } {
@@ -156,15 +169,19 @@ function stateOf({ state, suppression, ackUntil }: LinkedIncident): { label: str
   return isMuted ? { label: 'Down, muted', tone: 'muted' } : { label: 'Down', tone: 'down' }
 }
 
-function factsOf(incident: LinkedIncident, notified: readonly NotifiedName[], now: Micros): Fact[] {
-  const { reason, exitStatus, severity, tz, ackAt, ackUntil, state } = incident
-  const isAcknowledged = state === 'acknowledged' && ackAt !== null
+function factsOf(
+  incident: LinkedIncident,
+  notified: readonly NotifiedName[],
+  { tz, now }: { tz: string; now: Micros },
+): Fact[] {
+  const { reason, exitStatus, severity, ackAt, ackUntil, state } = incident
+  const isAcknowledged = state === 'acknowledged'
   return [
     { label: 'Reason', value: reasonText(reason) },
     { label: 'Exit status', value: reason === 'fail' && exitStatus !== null ? String(exitStatus) : '' },
     { label: 'Severity', value: severity },
     { label: 'Notified', value: notifiedText(notified) },
-    { label: 'Acknowledged', value: isAcknowledged ? `${ackText(incident)}, ${timeText(ackAt, tz, now)}` : '' },
+    { label: 'Acknowledged', value: ackAt === null ? '' : `${ackText(incident)}, ${timeText(ackAt, tz, now)}` },
     { label: 'Until', value: isAcknowledged && ackUntil !== null ? timeText(ackUntil, tz, now) : '' },
   ].filter(({ value }) => value !== '')
 }
@@ -175,9 +192,9 @@ function notifiedText(notified: readonly NotifiedName[]): string {
 }
 
 /** `by Anna (SMS)`, or `via On-call` for an integration */
-function ackText({ ackBy, ackVia }: LinkedIncident): string {
+function ackText({ ackBy, ackVia, ackName }: LinkedIncident): string {
   if (!ackBy) return 'Yes'
-  return ackVia === 'link' ? ackBy.replace(/^through /, 'via ') : `by ${ackBy}`
+  return ackVia === 'link' ? ackBy.replace(/^through /, 'via ') : `by ${personLabel(ackBy, ackVia, ackName)}`
 }
 
 /** `02:12 CET`, with the date on another day */

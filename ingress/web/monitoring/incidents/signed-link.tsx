@@ -56,7 +56,7 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
     const [only] = incidents
     const single = only && incidents.length === 1 ? only : null
     const notified = single ? await notifiedOfIncident(deps.db, single.id, MAX_NOTIFIED) : []
-    const mayEscalate = single !== null && (await canEscalate(deps, link.projectId, single.id))
+    const mayEscalate = single !== null && (await canEscalate(deps, single))
     const html = phonePage({ siteName: deps.config.siteName, link, incidents, notified, mayEscalate, now: deps.now() })
     response.status(200).type('text/html').end(pageWithBase(deps.config.basePath, html))
   })
@@ -103,7 +103,7 @@ function spokenText(incidents: readonly LinkedIncident[]): string {
   return open.length === 1 ? `${shortName(first.name) || 'A check'} is down.` : `${open.length} checks are down.`
 }
 
-async function canEscalate({ db }: IngressDeps, projectId: number, id: string): Promise<boolean> {
+async function canEscalate({ db }: IngressDeps, { projectId, id }: LinkedIncident): Promise<boolean> {
   const incident = await findIncident(db, projectId, id)
   return incident !== null && !incident.isEscalating && (await hasStepLeft(db, projectId, incident))
 }

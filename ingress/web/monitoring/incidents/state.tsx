@@ -1,6 +1,7 @@
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import { listedState } from '#shared/monitoring/alerting/incident-list.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { acknowledgerOf } from '#shared/monitoring/alerting/incident-text.ts'
 import { isPlanned } from '#shared/monitoring/alerting/timeline.ts'
 
 const LOOKS = { alerting: 'is-down', suppressed: '', acknowledged: 'late', resolved: 'good' } as const
@@ -23,17 +24,29 @@ export function StatePill({ incident }: { incident: State }) {
 }
 
 /** Returns the reason for which an incident notifies no integration now; '' if it alerts or is resolved. */
-export function whyQuiet(incident: State): string {
+export function quietReason(incident: State): string {
   if (listedState(incident) !== 'suppressed') return ''
   return decisionText({ outcome: '', reason: incident.suppression ?? '', detail: {} }).replace(/\.$/, '')
 }
 
-/** Returns the assignee, or the last acknowledger; '' without one. */
-export function whoOf({ assignee, ackBy, ackedBy }: Pick<ShownIncident, 'assignee' | 'ackBy' | 'ackedBy'>): string {
-  return assignee ?? byText(ackBy ?? ackedBy ?? '')
+type Acknowledged = Parameters<typeof acknowledgerOf>[0]
+
+/** Returns the assignee or the last acknowledger, of a resolved incident the acknowledger first; '' without one. */
+export function whoOf(incident: Acknowledged & Pick<ShownIncident, 'state' | 'assignee'>): string {
+  const { state, assignee } = incident
+  const acknowledger = viaText(acknowledgerOf(incident))
+  return (state === 'resolved' && acknowledger) || (assignee ?? acknowledger)
+}
+
+/** Returns ` Acknowledged by Anna (SMS).`; '' without an acknowledgement. */
+export function acknowledgedText(incident: Acknowledged & Pick<ShownIncident, 'state'>): string {
+  const { state } = incident
+  const who = viaText(acknowledgerOf(incident))
+  if (state !== 'acknowledged' && (state !== 'resolved' || who === '')) return ''
+  return ` Acknowledged${who && (who.startsWith('via ') ? ` ${who}` : ` by ${who}`)}.`
 }
 
 /** Integrations whose link was used are stored as `through On-call`. */
-export function byText(by: string): string {
+function viaText(by: string): string {
   return by.replace(/^through /, 'via ')
 }

@@ -73,6 +73,11 @@ export function Timeline({ path, entries, group, next }: TimelineProps) {
           ))}
         </ol>
       )}
+      {shown.length > 0 && (
+        <p class="hint">
+          Times in <span data-zone-name>UTC</span>.
+        </p>
+      )}
       {next !== null && (
         <p>
           <a href={`${path}?after=${next}${group === null ? '' : `&show=${group}`}`} rel="next">

@@ -1,7 +1,10 @@
 import type { Config } from '#shared/platform/process/config.ts'
 
 /** Returns the reason why this installation cannot send through a kind; null if it can. */
-export function whyNot(kind: string, config: Pick<Config, 'smtpUrl' | 'twilioAccount' | 'appriseUrl'>): string | null {
+export function unavailableReason(
+  kind: string,
+  config: Pick<Config, 'smtpUrl' | 'twilioAccount' | 'appriseUrl'>,
+): string | null {
   switch (kind) {
     case 'email':
       return config.smtpUrl === undefined ? 'Off here: SMTP_URL is not set.' : null

@@ -140,10 +140,12 @@ function UsedBy({ view }: Pick<Props, 'view'>) {
 
 function Delete({ context, view }: Props) {
   const isUsed = view.uses + view.policies.length > 0
+  const isOn = view.integration.disabledAt === null
   return (
     <section class="card" aria-labelledby="delete">
       <h2 id="delete">Delete</h2>
-      <p class="muted">Deleting also removes its message log. To pause it, switch it off instead.</p>
+      <p class="muted">Deleting also removes its message log.{isOn && ' To pause it, switch it off instead.'}</p>
+      {isOn && <ButtonForm context={context} action={`${view.path}/disable`} label="Switch off" />}
       <ButtonForm
         context={context}
         action={`${view.path}/delete`}
@@ -162,7 +164,7 @@ function Options({ options }: { options: NonNullable<IntegrationView['options']>
       <h2 id="options">Options</h2>
       <dl class="facts">
         <div>
-          <dt>Kind</dt>
+          <dt>Type</dt>
           <dd>{options.kind}</dd>
         </div>
         {options.fields

@@ -2,12 +2,13 @@ import { catalogue } from '#shared/monitoring/integrations/kinds.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { ButtonForm, Form } from '../../forms/form.tsx'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import { type Column, ListPage } from '../../lists/list.tsx'
 import { Ago, Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { KindIcon } from '../../shell/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../shell/notice.tsx'
-import { whyNot } from './catalogue.ts'
+import { unavailableReason } from './catalogue.ts'
 import { type IntegrationListView, type ListedIntegration, usageText } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 
@@ -30,15 +31,9 @@ export function IntegrationListPage({ context, view }: Props) {
       rowId={({ uuid }) => `integration-${uuid}`}
       wrap={(table) => <div data-region="integrations">{table}</div>}
       empty={
-        <section class="card empty-card">
-          <h2>No integrations yet</h2>
+        <EmptyCard title="No integrations yet" action={view.mayEdit && { label: 'Choose a type', href: add }}>
           <p>An integration notifies people or other systems when a check goes down and when it recovers.</p>
-          {view.mayEdit && (
-            <a class="button primary" href={add}>
-              Choose a type
-            </a>
-          )}
-        </section>
+        </EmptyCard>
       }
     />
   )
@@ -169,7 +164,7 @@ export function CataloguePage({ base, config }: { base: string; config: Config }
             {kinds
               .filter(({ kind }) => config.shellEnabled || kind !== 'shell')
               .map(({ kind, about }) => (
-                <CatalogueCard key={kind} base={base} kind={kind} about={about} why={whyNot(kind, config)} />
+                <CatalogueCard key={kind} base={base} kind={kind} about={about} why={unavailableReason(kind, config)} />
               ))}
           </ul>
         </section>

@@ -4,7 +4,7 @@ import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-stor
 import type { Right } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Context } from '../../shell/context.ts'
-import { type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+import { enterProject, type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
 
 /** Returns the integration of the path, within the user's projects. @throws as `requireProject` */
 export async function requireIntegrationOf(
@@ -18,5 +18,5 @@ export async function requireIntegrationOf(
   const integration = project ? await findIntegration(context.deps.db, project.id, uuid) : null
   if (!project || !integration) throw new NotFoundError('There is no such integration, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
-  return { ...workspace, project, integration }
+  return { ...(await enterProject(context, workspace, project)), project, integration }
 }

@@ -42,7 +42,7 @@ async function showCatalogue(context: Context): Promise<void> {
 async function showIntegration(context: Context): Promise<void> {
   const workspace = await requireIntegrationOf(context, 'view')
   const { integration, project } = workspace
-  const { mark } = await integrationFingerprint(context.deps.db, integration.id)
+  const { fingerprint } = await integrationFingerprint(context.deps.db, integration.id)
   const view = await loadIntegration(context.deps, workspace)
   sendPage(
     context,
@@ -51,7 +51,7 @@ async function showIntegration(context: Context): Promise<void> {
       workspace,
       project,
       area: 'integrations',
-      live: liveAddress(`${view.path}/events`, mark),
+      live: liveAddress(`${view.path}/events`, fingerprint),
     },
     h(IntegrationPage, { context, view }),
   )

@@ -17,7 +17,7 @@ import { personOf } from '../../shell/audit.ts'
 import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { goBack, setFlash } from '../../shell/flash.ts'
-import { wayOut } from '../../shell/format.ts'
+import { remedyFor } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
 import { chosenConfig, configOf, optionFields } from './fields.ts'
@@ -29,7 +29,8 @@ import { trialOf, WebhookPreview } from './webhook-preview.tsx'
 export function integrationWritePages(pages: Pages): void {
   pages.get('/projects/:project/integrations/new/:kind', async (context) => {
     const workspace = await requireProject(context, 'edit')
-    await showNew(context, workspace, { name: '', config: {}, problem: null })
+    const config = context.params.kind === 'email' ? { value: workspace.session.email } : {}
+    await showNew(context, workspace, { name: '', config, problem: null })
   })
   pages.post('/projects/:project/integrations/new/:kind', create)
   pages.get('/integrations/:integration/edit', async (context) => {
@@ -123,11 +124,13 @@ function wrong(error: ValidationError, kind: IntegrationKind, config: ConfigObje
 
 /** Replaces the API name of a field by its label. */
 function sentence(error: ValidationError, kind: IntegrationKind): string {
-  const text = error.message.replace(/^config\.?/, '').trim()
+  const options = optionFields(kind)
+  const plain = error.message.replace(/^config\.?/, '').trim()
+  const text = options.some(({ name }) => name === 'url') ? plain.replace(/^has a URL that /, 'url ') : plain
   const [name = ''] = text.split(' ')
-  const option = optionFields(kind).find((field) => field.name === name)
+  const option = options.find((field) => field.name === name)
   const message = option ? `${option.label}: ${text.slice(name.length + 1)}` : text
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${wayOut(text)}`
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${remedyFor(text)}`
 }
 
 async function sendTest(context: FormContext): Promise<void> {

@@ -71,11 +71,7 @@ async function save(context: FormContext, window: StoredWindow | null): Promise<
     await storeWindow(deps.db, personOf(context, session), input)
   } catch (error) {
     if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
-    const errors =
-      error instanceof ForbiddenError
-        ? new Map([['', 'The project has as many of them as it may: 100.']])
-        : errorsOf(error.message)
-    return await showForm(context, window, { ...state, checks: choice.uuids }, errors)
+    return await showForm(context, window, { ...state, checks: choice.uuids }, errorsOf(error.message))
   }
   redirect(context, `/projects/${project.uuid}/windows?done=window-saved`)
 }

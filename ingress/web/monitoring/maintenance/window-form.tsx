@@ -45,7 +45,7 @@ export function WindowForm({ context, base, window, state, errors, checks }: Pro
                     chosen={state.checks}
                     typed={values.add_check}
                     error={errors.get('add_check')}
-                    hint="By its name; save for another one."
+                    hint="Enter its name. Save to add another one."
                   />
                 ),
               },

@@ -8,7 +8,7 @@ import { fromUptimeKuma, readKumaBackup } from '#shared/monitoring/move-in/uptim
 import { addImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
 import { needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import { moveIn } from '#shared/monitoring/operations/move-in.ts'
-import { forgetPlan, keepPlan, requirePlan } from '#shared/monitoring/operations/move-in-plans.ts'
+import { discardPlan, requirePlan, savePlan } from '#shared/monitoring/operations/move-in-plans.ts'
 import type { MoveInOptions } from '#shared/monitoring/operations/plan-move-in.ts'
 import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
 import { startWatching } from '#shared/monitoring/operations/start-watching.ts'
@@ -67,7 +67,7 @@ async function readSource(context: FormContext): Promise<void> {
     await using http = importClient(deps.config)
     const source = { url, apiKey: field(form, 'api_key') }
     const answers = await deps.importSlots.run(`${project.id}`, () => readHealthchecks(http, source))
-    const id = await keepPlan(deps.db, { project, imported: fromHealthchecks(answers) }, deps)
+    const id = await savePlan(deps.db, { project, imported: fromHealthchecks(answers) }, deps)
     redirect(context, `/projects/${project.uuid}/move-in/${id}`)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
@@ -82,7 +82,7 @@ async function readFile(context: FormContext): Promise<void> {
     const text = form.get('document') ?? ''
     const isKuma = field(form, 'source') === 'uptime-kuma'
     const imported = isKuma ? fromUptimeKuma(readKumaBackup(Buffer.from(text))) : fromCronitor(text)
-    const id = await keepPlan(deps.db, { project, imported }, deps)
+    const id = await savePlan(deps.db, { project, imported }, deps)
     redirect(context, `/projects/${project.uuid}/move-in/${id}`)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
@@ -132,7 +132,7 @@ async function confirm(context: FormContext): Promise<void> {
         : 'Nothing is imported: the project has changed. This is the new plan.'
       return await showPlan(context, problem, 409)
     }
-    await forgetPlan(deps.db, { project, id })
+    await discardPlan(deps.db, { project, id })
     deps.announce({ kind: 'project', projectId: project.id })
     const path = `/projects/${project.uuid}/move-in`
     const notice = `Imported: ${report.create.length} checks created, ${report.update.length} changed.`
@@ -140,7 +140,7 @@ async function confirm(context: FormContext): Promise<void> {
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof DomainError) || error instanceof NotFoundError) throw error
-    const reason = error.message || 'the project would exceed its limit of checks'
+    const reason = error.message.replace(/\.$/, '')
     await showPlan(context, `Nothing is imported: ${reason}.`, error instanceof ValidationError ? 400 : 403)
   }
 }

@@ -1,7 +1,6 @@
 import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
-import { type Calendar, weekdayOf } from '#shared/monitoring/on-call/wall-time.ts'
+import { type Calendar, wallTimeText, weekdayOf } from '#shared/monitoring/on-call/wall-time.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { wallTimeText } from './shift-table.tsx'
 
 export interface BarRow {
   label: string

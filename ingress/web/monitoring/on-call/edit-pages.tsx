@@ -1,4 +1,5 @@
 import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { changedAtHandoff } from '#shared/monitoring/on-call/next-handoff.ts'
 import { shifts as shiftsOfFacts } from '#shared/monitoring/on-call/on-call.ts'
 import { findOverride } from '#shared/monitoring/on-call/override-store.ts'
@@ -19,6 +20,7 @@ import { type Micros, microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { deny, requireProject } from '../../shell/workspace.ts'
 import { sendScheduleForm } from './action-form.tsx'
@@ -31,6 +33,7 @@ import {
   stateOfForm,
   stateOfSchedule,
   withLayer,
+  withPersonMoved,
 } from './form-state.ts'
 import { namesOf, requireSchedulePage } from './load.ts'
 import { OVERRIDE_NAMES, overrideItems, readOverrideForm } from './override-form.ts'
@@ -54,8 +57,17 @@ export function editPages(pages: Pages, base: string): void {
     await save(context, (await requireSchedulePage(context, 'edit')).schedule)
   })
   pages.post(`${base}/:schedule/delete`, async (context) => {
-    const { project, session, schedule, base: list } = await requireSchedulePage(context, 'edit')
-    await deleteSchedule(context.deps.db, personOf(context, session), { project, uuid: schedule.uuid })
+    const { project, projects, session, schedule, base: list } = await requireSchedulePage(context, 'edit')
+    try {
+      const { deps } = context
+      const input = { project, uuid: schedule.uuid, now: deps.now(), visible: projects }
+      await deleteSchedule(deps.db, personOf(context, session), input, deps)
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      const page = `${list}/${schedule.uuid}`
+      setFlash(context, page, { problem: `The schedule ${error.message}. Change the policy first.` })
+      return redirect(context, page)
+    }
     redirect(context, `${list}?done=schedule-deleted`)
   })
   pages.get(`${base}/:schedule/override`, (context) => showOverride(context, {}, new Map(), new Set()))
@@ -72,7 +84,7 @@ async function save(context: FormContext, schedule: StoredSchedule | null): Prom
   const state = stateOfForm(form)
   const changed = changedForm(state, field(form, 'do'), dateNow(context))
   if (changed) return await showForm(context, schedule, changed)
-  const body = bodyOfState(state, schedule?.notices.channels?.join(',') ?? null)
+  const body = bodyOfState(state)
   const now = deps.now()
   const actor = personOf(context, session)
   try {
@@ -96,7 +108,6 @@ async function save(context: FormContext, schedule: StoredSchedule | null): Prom
 
 function savingErrors(error: Error): ReadonlyMap<string, string> {
   if (error instanceof ConflictError) return new Map([['name', 'Another schedule has this name.']])
-  if (error instanceof ForbiddenError) return new Map([['', 'The project has reached its limit of 50 schedules.']])
   return errorsOf(error.message)
 }
 
@@ -104,6 +115,9 @@ function savingErrors(error: Error): ReadonlyMap<string, string> {
 function changedForm(state: ScheduleFormState, wish: string, date: string): ScheduleFormState | null {
   if (wish === 'draft') return state
   if (wish === 'add') return withLayer(state, date)
+  const [, act, layer, person] = /^person-(up|remove)-(\d)-(\d{1,2})$/.exec(wish) ?? []
+  if (act === 'up' || act === 'remove')
+    return withPersonMoved(state, { what: act, layer: Number(layer), index: Number(person) })
   const [, what, text] = /^(remove|up)-(\d)$/.exec(wish) ?? []
   if (what === undefined) return null
   const index = Number(text)
@@ -129,13 +143,16 @@ async function showForm(
   const { project } = workspace
   const { db } = context.deps
   const now = context.deps.now()
-  const responders = await listResponders(db, [project.organisationId])
+  const [responders, integrations] = await Promise.all([
+    listResponders(db, [project.organisationId]),
+    listIntegrations(db, project.id),
+  ])
   const people = new Map(responders.map((person) => [person.email, person]))
   const [facts] = schedule ? await loadOnCallFacts(db, [schedule], now) : []
   const draft = draftOf(state)
   const members = new Set(people.keys())
-  const shown =
-    draft && shiftsOfFacts({ schedule: draft, overrides: facts?.overrides ?? [], members }, now, now + PREVIEWED)
+  const until = now + PREVIEWED
+  const shown = draft && shiftsOfFacts({ schedule: draft, overrides: facts?.overrides ?? [], members }, now, until)
   sendPage(
     context,
     { title: `${schedule?.name ?? 'New schedule'} · ${project.name}`, workspace, project, area: 'on-call' },
@@ -146,8 +163,10 @@ async function showForm(
       state={state}
       errors={errors}
       shifts={shown}
+      cutAt={until}
       nameOf={namesOf([{ people }])}
-      members={[...members]}
+      members={responders}
+      integrations={integrations}
       tz={draft?.tz ?? 'UTC'}
     />,
     errors.size === 0 ? 200 : 400,
@@ -157,7 +176,7 @@ async function showForm(
 /** Returns null for a form with errors. A name is not needed for the preview. */
 function draftOf(state: ScheduleFormState): ScheduleFields | null {
   try {
-    return readSchedule({ ...bodyOfState(state, null), name: 'draft' }, null, [])
+    return readSchedule({ ...bodyOfState(state), name: 'draft', notices: null }, null, [])
   } catch (error) {
     if (error instanceof ValidationError) return null
     throw error
@@ -198,7 +217,7 @@ async function saveOverride(context: FormContext): Promise<void> {
   try {
     await addOverride(deps.db, personOf(context, session), input)
   } catch (error) {
-    if (!(error instanceof ValidationError)) throw error
+    if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
     return await showOverride(context, values, errorsOf(error.message), repeated)
   }
   redirect(context, `${base}/${schedule.uuid}?done=override-saved`)

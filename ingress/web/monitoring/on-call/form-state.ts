@@ -13,10 +13,13 @@ export const MAX_LAYERS = 10
 
 const TEXTS = ['name', 'tz', 'holidays', 'fallback', 'coverage', 'coverage_hours', 'effective']
 const FLAGS = ['shared', 'show_names', 'gaps']
+/** ids, separated by commas */
+export const INTEGRATIONS = 'notices.channels'
 const LAYER_TEXTS = ['name', 'people', 'start', 'end', 'rotation.unit', 'rotation.every', 'rotation.on', 'hours']
 
 export function stateOfSchedule(schedule: ScheduleFields): ScheduleFormState {
   const { name, tz, holidays, layers, fallback, coverage, notices } = schedule
+  const integrations = notices.channels?.join(',') ?? ''
   const flags = { shared: schedule.shared, show_names: schedule.show_names, gaps: notices.gaps }
   return {
     values: {
@@ -27,6 +30,7 @@ export function stateOfSchedule(schedule: ScheduleFields): ScheduleFormState {
       coverage: typeof coverage === 'string' ? coverage : 'hours',
       coverage_hours: typeof coverage === 'string' ? '' : coverage.map(hoursText).join('\n'),
       effective: 'now',
+      [INTEGRATIONS]: integrations,
       ...Object.fromEntries(Object.entries(flags).map(([flag, isOn]) => [flag, isOn ? 'on' : ''])),
       ...Object.assign({}, ...layers.map(valuesOfLayer)),
     },
@@ -66,7 +70,12 @@ export function stateOfForm(form: URLSearchParams): ScheduleFormState {
   const layers = /^\d{1,2}$/.test(count) ? Math.min(MAX_LAYERS, Number(count)) : 0
   const names = [...TEXTS, ...FLAGS]
   for (let index = 0; index < layers; index += 1) names.push(...LAYER_TEXTS.map((name) => `layers[${index}].${name}`))
-  return { values: Object.fromEntries(names.map((name) => [name, field(form, name)])), layers }
+  const texts = Object.fromEntries(names.map((name) => [name, field(form, name)]))
+  for (let index = 0; index < layers; index += 1) {
+    const path = `layers[${index}]`
+    texts[`${path}.people`] = [...form.getAll(`${path}.people`), field(form, `${path}.add`)].join('\n').trim()
+  }
+  return { values: { ...texts, [INTEGRATIONS]: form.getAll(INTEGRATIONS).join(',') }, layers }
 }
 
 export function withLayer({ values, layers }: ScheduleFormState, start: string): ScheduleFormState {
@@ -83,8 +92,24 @@ export function arranged({ values }: ScheduleFormState, order: readonly number[]
   return { values: Object.fromEntries([...others, ...moved]), layers: order.length }
 }
 
+/** Returns the addresses of a layer in the order of their turns. */
+export function peopleOf({ values }: ScheduleFormState, layer: number): string[] {
+  return linesOf(values[`layers[${layer}].people`] ?? '')
+}
+
+/** Removes a person from a layer, or exchanges their turn with the one before. */
+export function withPersonMoved(
+  state: ScheduleFormState,
+  { what, layer, index }: { what: 'up' | 'remove'; layer: number; index: number },
+): ScheduleFormState {
+  const people = peopleOf(state, layer)
+  const [moved] = people.splice(index, 1)
+  if (what === 'up' && moved !== undefined) people.splice(Math.max(0, index - 1), 0, moved)
+  return { ...state, values: { ...state.values, [`layers[${layer}].people`]: people.join('\n') } }
+}
+
 /** Returns a request of the API, which validates it. */
-export function bodyOfState({ values, layers }: ScheduleFormState, channels: string | null): JsonObject {
+export function bodyOfState({ values, layers }: ScheduleFormState): JsonObject {
   const at = (name: string): string => values[name] ?? ''
   const coverage = at('coverage') === 'hours' ? linesOf(at('coverage_hours')).map(readHoursText) : at('coverage')
   return object({
@@ -96,7 +121,7 @@ export function bodyOfState({ values, layers }: ScheduleFormState, channels: str
     layers: Array.from({ length: layers }, (_, index) => bodyOfLayer(values, `layers[${index}]`)),
     coverage: typeof coverage === 'string' ? coverage || null : coverage.map((hours) => object(hours)),
     fallback: at('fallback').trim() || null,
-    notices: object({ channels, gaps: at('gaps') === 'on' }),
+    notices: object({ channels: at(INTEGRATIONS) || null, gaps: at('gaps') === 'on' }),
   })
 }
 
@@ -137,6 +162,7 @@ export function errorsOf(message: string): ReadonlyMap<string, string> {
     .replace(/^(layers\[\d+\]\.(?:people|hours|rotation\.on)|holidays)\[.*$/, '$1')
     .replace(/^coverage\[.*$/, 'coverage_hours')
   const line = /(?:people|hours|holidays|coverage)\[(\d+)\]/.exec(path)?.[1]
-  const where = line === undefined ? '' : `Line ${Number(line) + 1}: `
+  const unit = name.endsWith('.people') ? 'Person' : 'Line'
+  const where = line === undefined ? '' : `${unit} ${Number(line) + 1}: `
   return new Map([[name, `${where}${where === '' ? text.charAt(0).toUpperCase() + text.slice(1) : text}.`]])
 }

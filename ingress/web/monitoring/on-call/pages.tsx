@@ -1,10 +1,11 @@
-import { ConflictError, ForbiddenError, ValidationError } from '#shared/errors.ts'
+import { ForbiddenError, ValidationError } from '#shared/errors.ts'
 import { feedOfPerson } from '#shared/monitoring/on-call/feed-store.ts'
 import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
 import { listSchedules } from '#shared/monitoring/on-call/schedule-store.ts'
+import { wallTimeText } from '#shared/monitoring/on-call/wall-time.ts'
 import { type Warning, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
-import { createPersonalFeed, revokePersonalFeed } from '#shared/monitoring/operations/calendar-feeds.ts'
 import { type CurrentShift, loadCurrent, loadShifts } from '#shared/monitoring/operations/on-call-reads.ts'
+import { loadScheduleUse } from '#shared/monitoring/operations/reachable.ts'
 import { takeOver } from '#shared/monitoring/operations/schedules.ts'
 import { mapYielding } from '#shared/platform/process/time-slices.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
@@ -12,16 +13,17 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { ButtonForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
-import { Distance, SecretOnce } from '../../shell/basics.tsx'
+import { Distance } from '../../shell/basics.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
+import { sentenceOf } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { Problem } from '../../shell/notice.tsx'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
 import { editPages } from './edit-pages.tsx'
+import { createOwnFeed, endOwnFeed, FeedAddress, feedPages, PersonalFeed } from './feeds.tsx'
 import { namesOf, requireSchedulePage } from './load.ts'
 import { schedulePages } from './schedule-page.tsx'
-import { wallTimeText } from './shift-table.tsx'
 import { swapPages } from './swap-pages.tsx'
 import { WarningList } from './warning-list.tsx'
 
@@ -31,11 +33,18 @@ const OWN_SHIFTS = 5
 export function onCallPages(pages: Pages): void {
   const base = '/projects/:project/on-call'
   pages.get(base, showOverview)
-  pages.post(`${base}/feed`, createFeed)
-  pages.post(`${base}/feed/revoke`, endFeed)
+  pages.post(`${base}/feed`, async (context) => {
+    const { project, session } = await requireProject(context, 'respond')
+    await createOwnFeed(context, session, `/projects/${project.uuid}/on-call`)
+  })
+  pages.post(`${base}/feed/revoke`, async (context) => {
+    const { project, session } = await requireProject(context, 'view')
+    await endOwnFeed(context, session, `/projects/${project.uuid}/on-call`)
+  })
   pages.post(`${base}/:schedule/take`, take)
   editPages(pages, base)
   swapPages(pages, base)
+  feedPages(pages, base)
   schedulePages(pages, base)
 }
 
@@ -50,7 +59,10 @@ async function showOverview(context: Context): Promise<void> {
     loadShifts(db, schedules, { from: now, until: now + MONTH, now }),
     feedOfPerson(db, session.userId),
   ])
-  const warnings = await mapYielding(current, ({ facts }) => warningsOf(facts, now))
+  const loaded = current.map(({ facts }) => facts)
+  const visible = { organisationId: project.organisationId, visible: workspace.projects }
+  const useOf = await loadScheduleUse(db, loaded, visible, context.deps)
+  const warnings = await mapYielding(loaded, (facts) => warningsOf(facts, now, useOf(facts.schedule.uuid)))
   const own = coming
     .flatMap(({ facts, shifts }) =>
       shifts.filter(({ person }) => person === session.email).map((shift) => ({ ...shift, schedule: facts.schedule })),
@@ -92,9 +104,7 @@ function Overview(props: {
         actions={may(project.role, 'edit') ? [{ href: `${base}/new`, label: 'Add schedule' }] : []}
       />
       <Problem text={context.flash.problem} />
-      {context.flash.secret && (
-        <SecretOnce what="The calendar address" text={context.flash.secret} label="calendar address" />
-      )}
+      <FeedAddress context={context} />
       {cards.length === 0 && (
         <p class="empty">No schedule. A schedule decides who is on call, by rotations, hours and overrides.</p>
       )}
@@ -111,15 +121,7 @@ function Overview(props: {
             </li>
           ))}
         </ul>
-        <div class="row">
-          <ButtonForm
-            context={context}
-            action={`${base}/feed`}
-            label={hasFeed ? 'New calendar address' : 'Calendar address'}
-            {...(hasFeed && { confirm: 'Create a new calendar address? The present one ends.', yes: 'Create it' })}
-          />
-          {hasFeed && <ButtonForm context={context} action={`${base}/feed/revoke`} label="Revoke it" variant="quiet" />}
-        </div>
+        <PersonalFeed context={context} base={base} hasFeed={hasFeed} />
       </section>
     </>
   )
@@ -175,28 +177,11 @@ async function take(context: FormContext): Promise<void> {
   try {
     await takeOver(deps.db, personOf(context, session), input)
   } catch (error) {
-    if (!(error instanceof ValidationError || error instanceof ConflictError || error instanceof ForbiddenError))
-      throw error
-    setFlash(context, base, { problem: 'This shift has no end. Add an override with an end instead.' })
+    if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
+    const hasNoEnd = /^json validation error: until /.test(error.message)
+    const problem = hasNoEnd ? 'This shift has no end. Add an override with an end instead.' : sentenceOf(error)
+    setFlash(context, base, { problem })
     return redirect(context, base)
   }
   redirect(context, `${base}?done=taken-over`)
-}
-
-async function createFeed(context: FormContext): Promise<void> {
-  const { project, session } = await requireProject(context, 'respond')
-  const { db, secrets, config } = context.deps
-  const { organisationId } = project
-  const input = { organisationId, userId: session.userId, secrets }
-  const { token } = await createPersonalFeed(db, personOf(context, session), input)
-  const path = `/projects/${project.uuid}/on-call`
-  setFlash(context, path, { secret: `${config.publicUrl}/cal/${token}.ics` })
-  redirect(context, path)
-}
-
-async function endFeed(context: FormContext): Promise<void> {
-  const { project, session } = await requireProject(context, 'view')
-  const input = { organisationId: project.organisationId, userId: session.userId }
-  await revokePersonalFeed(context.deps.db, personOf(context, session), input)
-  redirect(context, `/projects/${project.uuid}/on-call?done=feed-revoked`)
 }

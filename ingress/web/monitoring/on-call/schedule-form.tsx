@@ -1,10 +1,14 @@
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
+import type { Micros } from '#shared/time.ts'
 import { Fields, type FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { TimeZones } from '../../forms/inputs.tsx'
 import { Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
-import { MAX_LAYERS, type ScheduleFormState } from './form-state.ts'
+import { IntegrationChoice } from '../choices.tsx'
+import { INTEGRATIONS, MAX_LAYERS, peopleOf, type ScheduleFormState } from './form-state.ts'
+import { fallbackField, type Member, PeopleField } from './people-field.tsx'
 import { ShiftTable } from './shift-table.tsx'
 
 interface Props {
@@ -16,9 +20,12 @@ interface Props {
   errors: ReadonlyMap<string, string>
   /** the next shifts; null if the form has errors */
   shifts: readonly Shift[] | null
+  /** end of the previewed time */
+  cutAt: Micros
   nameOf: (address: string) => string
-  /** addresses of the persons who may be on call */
-  members: readonly string[]
+  /** the persons who may be on call */
+  members: readonly Member[]
+  integrations: readonly StoredIntegration[]
   tz: string
 }
 
@@ -42,15 +49,39 @@ export function ScheduleForm(props: Props) {
         errors={errors}
         submit={schedule ? 'Save' : 'Create schedule'}
         cancel={schedule ? `${base}/${schedule.uuid}` : base}
-        more={button('draft', 'Preview')}
+        more={
+          <>
+            {button('draft', 'Preview')}
+            {schedule && (
+              <button
+                type="submit"
+                name="try"
+                value="on"
+                formAction={base.replace(/\/on-call$/, '/simulator')}
+                formNoValidate
+              >
+                Try it in the simulator
+              </button>
+            )}
+          </>
+        }
       >
+        {schedule && <input type="hidden" name="schedule" value={schedule.uuid} />}
         <Fields items={HEAD} {...shown} />
         <h2 id="layers">Layers</h2>
-        <p class="hint">The first layer that yields a person applies. Possible people: {members.join(', ')}.</p>
+        <p class="hint">The first layer that yields a person applies.</p>
         <input type="hidden" name="layers" value={state.layers} />
         {Array.from({ length: state.layers }, (_, index) => (
-          <fieldset key={index}>
+          <fieldset key={index} id={`layer-${index + 1}`}>
             <legend>Layer {index + 1}</legend>
+            <Fields items={[nameOfLayer(`layers[${index}]`)]} {...shown} />
+            <PeopleField
+              layer={index}
+              people={peopleOf(state, index)}
+              members={members}
+              error={errors.get(`layers[${index}].people`)}
+              action={action}
+            />
             <Fields items={layerItems(`layers[${index}]`)} {...shown} />
             <p class="row">
               {index > 0 && button(`up-${index}`, `Move layer ${index + 1} up`)}
@@ -64,10 +95,16 @@ export function ScheduleForm(props: Props) {
           {shifts === null ? (
             <p class="empty">Fix the fields above to see them.</p>
           ) : (
-            <ShiftTable shifts={shifts.slice(0, 6)} nameOf={props.nameOf} tz={props.tz} label="Next shifts" />
+            <ShiftTable
+              shifts={shifts.slice(0, 6)}
+              nameOf={props.nameOf}
+              tz={props.tz}
+              label="Next shifts"
+              cutAt={props.cutAt}
+            />
           )}
         </section>
-        <Fields items={[...(schedule ? [EFFECTIVE] : []), MORE]} {...shown} />
+        <Fields items={[...(schedule ? [EFFECTIVE] : []), noticesOf(props), moreOf(props)]} {...shown} />
       </EditForm>
       <TimeZones />
     </>
@@ -84,16 +121,12 @@ const HEAD: readonly FormItem[] = [
   },
 ]
 
+function nameOfLayer(path: string): FormItem {
+  return { name: `${path}.name`, label: 'Name of the layer', maxLength: 100 }
+}
+
 function layerItems(path: string): FormItem[] {
   return [
-    { name: `${path}.name`, label: 'Name of the layer', maxLength: 100 },
-    {
-      name: `${path}.people`,
-      label: 'People',
-      kind: 'lines',
-      rows: 3,
-      hint: 'One e-mail address per line, in the order of their turns.',
-    },
     {
       class: 'columns',
       items: [
@@ -107,7 +140,7 @@ function layerItems(path: string): FormItem[] {
             { value: 'week', label: 'week' },
           ],
         },
-        { name: `${path}.rotation.every`, label: 'Every', hint: 'Hours, days or weeks per turn.' },
+        { name: `${path}.rotation.every`, label: 'Every', hint: 'Hours, days or weeks per shift.' },
       ],
     },
     {
@@ -128,7 +161,7 @@ function layerItems(path: string): FormItem[] {
     {
       name: `${path}.rotation.on`,
       label: 'Days that count',
-      hint: 'Only with days, for example mon-fri: free days do not use up a turn. Empty: all.',
+      hint: 'Only with days, for example mon-fri: only these days count for the length of a shift. Empty: all.',
     },
   ]
 }
@@ -143,24 +176,37 @@ const EFFECTIVE: FormItem = {
   ],
 }
 
-const MORE: FormItem = {
-  summary: 'Fallback, coverage, holidays, who may see it',
-  items: [
-    { name: 'fallback', label: 'Fallback', kind: 'email', hint: 'On call when no other person is.' },
-    {
-      name: 'coverage',
-      label: 'A person is expected',
-      kind: 'select',
-      options: [
-        { value: 'always', label: 'always' },
-        { value: 'hours', label: 'in the hours below' },
-        { value: 'none', label: 'never: no warnings about gaps' },
-      ],
-    },
-    { name: 'coverage_hours', label: 'Expected hours', kind: 'lines', rows: 2, isMono: true },
-    { name: 'holidays', label: 'Holidays', kind: 'lines', rows: 3, hint: 'One date per line: 2026-12-25.' },
-    { name: 'gaps', label: 'Mail owners and managers about coverage gaps', kind: 'check' },
-    { name: 'shared', label: 'Other projects of the organisation may use it', kind: 'check' },
-    { name: 'show_names', label: 'Read-only keys and metrics see names', kind: 'check' },
-  ],
+function noticesOf({ state, errors, integrations }: Props): FormItem {
+  const chosen = new Set((state.values[INTEGRATIONS] ?? '').split(','))
+  const error = errors.get(INTEGRATIONS)
+  return {
+    legend: 'Send each change of the person to',
+    items: [
+      { content: <IntegrationChoice name={INTEGRATIONS} integrations={integrations} chosen={chosen} /> },
+      ...(error === undefined ? [] : [{ content: <p class="field-error">{error}</p> }]),
+    ],
+  }
 }
+
+function moreOf({ state, members }: Props): FormItem {
+  const items = [fallbackField(members, state.values.fallback ?? ''), ...MORE]
+  return { summary: 'Fallback, coverage, holidays, who may see it', items }
+}
+
+const MORE: readonly FormItem[] = [
+  {
+    name: 'coverage',
+    label: 'A person is expected',
+    kind: 'select',
+    options: [
+      { value: 'always', label: 'always' },
+      { value: 'hours', label: 'in the hours below' },
+      { value: 'none', label: 'never: no warnings about gaps' },
+    ],
+  },
+  { name: 'coverage_hours', label: 'Expected hours', kind: 'lines', rows: 2, isMono: true },
+  { name: 'holidays', label: 'Holidays', kind: 'lines', rows: 3, hint: 'One date per line: 2026-12-25.' },
+  { name: 'gaps', label: 'Mail owners and managers about coverage gaps', kind: 'check' },
+  { name: 'shared', label: 'Other projects of the organisation may use it', kind: 'check' },
+  { name: 'show_names', label: 'Read-only keys and metrics see names', kind: 'check' },
+]

@@ -1,9 +1,11 @@
+import { feedsOf } from '#shared/monitoring/on-call/feed-store.ts'
 import { layerSpans } from '#shared/monitoring/on-call/layer.ts'
 import { onCallSpans } from '#shared/monitoring/on-call/on-call.ts'
 import { swapsOf } from '#shared/monitoring/on-call/swap-store.ts'
-import { calendarOf, dateOf } from '#shared/monitoring/on-call/wall-time.ts'
+import { calendarOf, dateOf, wallTimeText } from '#shared/monitoring/on-call/wall-time.ts'
 import { coverageGaps, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
 import { loadShifts } from '#shared/monitoring/operations/on-call-reads.ts'
+import { loadScheduleUse } from '#shared/monitoring/operations/reachable.ts'
 import type { LoadedFacts } from '#shared/monitoring/operations/record-shifts.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
@@ -14,8 +16,9 @@ import type { Context, Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { Problem } from '../../shell/notice.tsx'
 import { type BarRow, ShiftBars } from './bars.tsx'
+import { FeedAddress, ScheduleFeeds } from './feeds.tsx'
 import { namesOf, requireSchedulePage, type ScheduleWorkspace } from './load.ts'
-import { ShiftTable, wallTimeText } from './shift-table.tsx'
+import { ShiftTable } from './shift-table.tsx'
 import { SwapList } from './swap-list.tsx'
 import { WarningList } from './warning-list.tsx'
 
@@ -35,12 +38,15 @@ async function showSchedule(context: Context): Promise<void> {
   const until = calendar.resolve((date + DAYS) * DAY_SECONDS)
   const from = calendar.resolve(date * DAY_SECONDS)
   const { db } = context.deps
-  const [[loaded], swaps] = await Promise.all([
+  const [[loaded], swaps, feeds] = await Promise.all([
     loadShifts(db, [schedule], { from, until, now }),
     swapsOf(db, schedule.id),
+    feedsOf(db, schedule.id),
   ])
   if (!loaded) return
   const { facts, shifts } = loaded
+  const visible = { organisationId: schedule.organisationId, visible: workspace.projects }
+  const useOf = await loadScheduleUse(db, [facts], visible, context.deps)
   const mayEdit = may(project.role, 'edit') && isOwn
   const mayRespond = may(project.role, 'respond') && isOwn
   const path = `${base}/${schedule.uuid}`
@@ -62,7 +68,8 @@ async function showSchedule(context: Context): Promise<void> {
         ]}
       />
       <Problem text={context.flash.problem} />
-      <WarningList warnings={warningsOf(facts, now)} tz={schedule.tz} />
+      <FeedAddress context={context} />
+      <WarningList warnings={warningsOf(facts, now, useOf(schedule.uuid))} tz={schedule.tz} />
       <ShiftBars
         rows={rowsOf(facts, shifts, { from, until, now })}
         gaps={coverageGaps(facts, now, until)}
@@ -77,6 +84,7 @@ async function showSchedule(context: Context): Promise<void> {
       <ShiftTable shifts={shifts} nameOf={namesOf([facts])} tz={schedule.tz} label="Shifts" cutAt={until} />
       <SwapList context={context} workspace={workspace} facts={facts} swaps={swaps} now={now} />
       <Overrides context={context} workspace={workspace} facts={facts} now={now} />
+      {mayEdit && <ScheduleFeeds context={context} path={path} feeds={feeds} />}
       {mayEdit && (
         <ButtonForm
           context={context}

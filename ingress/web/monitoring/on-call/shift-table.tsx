@@ -1,15 +1,7 @@
 import type { Shift } from '#shared/monitoring/on-call/on-call.ts'
-import { calendarOf, wallText } from '#shared/monitoring/on-call/wall-time.ts'
+import { wallTimeText } from '#shared/monitoring/on-call/wall-time.ts'
 import type { Micros } from '#shared/time.ts'
 import { Table } from '../../lists/list.tsx'
-
-/** `Mon 7 Dec, 09:00` in the zone of a schedule. */
-export function wallTimeText(at: Micros, tz: string): string {
-  const wall = wallText(calendarOf({ tz, holidays: [] }).wallAt(at))
-  const date = new Date(`${wall}Z`)
-  const day = date.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
-  return `${day.replace(',', '')}, ${wall.slice(11)}`
-}
 
 export function ShiftTable(props: {
   shifts: readonly Shift[]

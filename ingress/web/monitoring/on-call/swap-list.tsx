@@ -1,12 +1,12 @@
 import { isTakenSwap, shownSwapState } from '#shared/monitoring/on-call/read-swap.ts'
 import type { StoredSwap } from '#shared/monitoring/on-call/swap-store.ts'
+import { wallTimeText } from '#shared/monitoring/on-call/wall-time.ts'
 import type { LoadedFacts } from '#shared/monitoring/operations/record-shifts.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { ButtonForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { namesOf, type ScheduleWorkspace } from './load.ts'
-import { wallTimeText } from './shift-table.tsx'
 
 interface Props {
   context: Context

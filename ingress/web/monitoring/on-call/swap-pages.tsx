@@ -8,6 +8,7 @@ import type { FormItem } from '../../forms/fields.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
+import { sentenceOf } from '../../shell/format.ts'
 import { deny } from '../../shell/workspace.ts'
 import { sendScheduleForm } from './action-form.tsx'
 import { errorsOf } from './form-state.ts'
@@ -73,7 +74,7 @@ async function act(context: FormContext, what: SwapAction): Promise<void> {
     else await cancelSwap(deps.db, actor, input)
   } catch (error) {
     if (!(error instanceof DomainError) || error instanceof NotFoundError) throw error
-    setFlash(context, path, { problem: 'This swap is no longer open.' })
+    setFlash(context, path, { problem: sentenceOf(error).replace(/^Swap /, 'The swap ') })
     return redirect(context, path)
   }
   redirect(context, `${path}?done=swap-saved`)

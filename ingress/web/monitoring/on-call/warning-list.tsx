@@ -1,5 +1,5 @@
+import { wallTimeText } from '#shared/monitoring/on-call/wall-time.ts'
 import type { Warning } from '#shared/monitoring/on-call/warnings.ts'
-import { wallTimeText } from './shift-table.tsx'
 
 const SHOWN = 5
 
@@ -22,10 +22,16 @@ function warningText(warning: Warning, tz: string): string {
     case 'COVERAGE_GAP':
       return `No person is on call from ${wallTimeText(warning.from, tz)} until ${wallTimeText(warning.until, tz)}.`
     case 'NOT_MEMBER':
-      return `${warning.person} cannot be on call: not a member, or read-only.`
+      return `${warning.person} cannot be notified: not a member, or read-only.`
+    case 'UNREACHABLE':
+      return `${warning.person} has no usable contact method.`
     case 'EMPTY_LAYER':
       return `Layer ${warning.layer} has no people.`
     case 'HIDDEN_LAYER':
       return `Layer ${warning.layer} never applies in the next 400 days.`
+    case 'SLOW_RULES':
+      return `A notification rule of ${warning.person} comes later than step ${warning.step + 1} of the policy ${warning.policy}.`
+    case 'UNUSED':
+      return 'No policy names this schedule, so no person on it is notified.'
   }
 }

@@ -4,17 +4,20 @@ import { policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import { namedIntegrations } from '#shared/monitoring/operations/check-changes.ts'
-import { createPolicy, deletePolicy, updatePolicy } from '#shared/monitoring/operations/policies.ts'
+import { listResponders, listSchedules } from '#shared/monitoring/on-call/schedule-store.ts'
+import { createPolicy, deletePolicy, stepNames, updatePolicy } from '#shared/monitoring/operations/policies.ts'
+import { loadPolicyWarnings } from '#shared/monitoring/operations/reachable.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { ButtonForm } from '../../forms/form.tsx'
+import { EmptyCard } from '../../lists/empty-card.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import type { PersonOption } from './people-choice.tsx'
 import { PlanTimeline } from './plan-timeline.tsx'
 import { readAll } from './policy-errors.ts'
 import { PolicyForm } from './policy-form.tsx'
@@ -64,7 +67,7 @@ async function save(context: FormContext, policy: StoredPolicy | null): Promise<
   if (changed) return await showForm(context, policy, changed)
   const state = withoutEmptyHours(sent)
   const body = bodyOfState(state)
-  const { errors } = readAll(body, await namedIntegrations(deps.db, project.id))
+  const { errors } = readAll(body, await stepNames(deps.db, project))
   if (errors.size > 0) return await showForm(context, policy, state, errors)
   const actor = personOf(context, session)
   try {
@@ -72,8 +75,7 @@ async function save(context: FormContext, policy: StoredPolicy | null): Promise<
     else await createPolicy(deps.db, actor, { project, body })
   } catch (error) {
     if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
-    const text = error instanceof ForbiddenError ? 'The project has reached its limit of 50 policies.' : error.message
-    return await showForm(context, policy, state, new Map([['', text]]))
+    return await showForm(context, policy, state, new Map([['', error.message]]))
   }
   redirect(context, `/projects/${project.uuid}/policies?done=policy-saved`)
 }
@@ -96,14 +98,26 @@ async function showForm(
   const workspace = await requireProject(context, 'edit')
   const { project } = workspace
   const integrations = await listIntegrations(context.deps.db, project.id)
-  const names = new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  const schedules = await listSchedules(context.deps.db, project)
+  const members = await listResponders(context.deps.db, [project.organisationId])
+  const people: PersonOption[] = [
+    ...schedules.map(({ uuid, name }) => ({ target: { schedule: uuid }, label: name, hint: 'on call' })),
+    ...members.map(({ email, name }) => ({ target: { person: email }, label: name || email, hint: name && email })),
+  ]
+  const names = new Map([
+    ...integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)] as const),
+    ...schedules.map(({ uuid, name }) => [uuid, name] as const),
+  ])
   const { plan } = readAll(
     { ...bodyOfState(withoutEmptyHours(state)), name: 'any' },
-    integrations.map(({ uuid, name }) => ({ id: uuid, name })),
+    await stepNames(context.deps.db, project),
   )
+  const name = policy?.name ?? 'New policy'
+  const named = plan ? [{ name, plan }] : []
+  const warningsOf = await loadPolicyWarnings(context.deps.db, named, project.organisationId, context.deps)
   sendPage(
     context,
-    { title: `${policy?.name ?? 'New policy'} · ${project.name}`, workspace, project, area: 'policies' },
+    { title: `${name} · ${project.name}`, workspace, project, area: 'policies' },
     <PolicyForm
       context={context}
       base={`/projects/${project.uuid}/policies`}
@@ -111,7 +125,9 @@ async function showForm(
       state={state}
       errors={errors}
       lines={plan && planLines(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
+      warnings={named.flatMap(warningsOf)}
       integrations={integrations}
+      people={people}
     />,
     errors.size === 0 ? 200 : 400,
   )
@@ -121,13 +137,17 @@ async function showList(context: Context): Promise<void> {
   const workspace = await requireProject(context, 'view')
   const { project } = workspace
   const { db } = context.deps
-  const [policies, checks, integrations] = await Promise.all([
+  const [policies, checks, integrations, schedules] = await Promise.all([
     policiesOf(db, [project.id]),
     projectTags(db, project.id),
-    namedIntegrations(db, project.id),
+    listIntegrations(db, project.id),
+    listSchedules(db, project),
   ])
   const counts = Map.groupBy(checks, (check) => policyFor(check, policies)?.id)
-  const names = new Map(integrations.map(({ id, name }) => [id, name || 'an integration without a name']))
+  const names = new Map([
+    ...integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)] as const),
+    ...schedules.map(({ uuid, name }) => [uuid, name] as const),
+  ])
   const base = `/projects/${project.uuid}/policies`
   const mayEdit = may(project.role, 'edit')
   sendPage(
@@ -145,7 +165,18 @@ async function showList(context: Context): Promise<void> {
             : []
         }
       />
-      <p>Whom to notify, when and how often. A check without a policy notifies its integrations of each change.</p>
+      <p>
+        An escalation: whom to notify, when and how often. A check without a policy notifies its integrations of each
+        change.
+      </p>
+      {policies.length === 0 && (
+        <EmptyCard title="No policies yet" action={mayEdit && { label: 'Add an escalation', href: `${base}/new` }}>
+          <p>
+            A policy notifies in steps: for example the team's chat at once, and the person on call after 15 minutes
+            unless the incident is acknowledged.
+          </p>
+        </EmptyCard>
+      )}
       {policies.map((policy) => (
         <section class="card" key={policy.uuid} aria-labelledby={`policy-${policy.uuid}`}>
           <div class="card-head">

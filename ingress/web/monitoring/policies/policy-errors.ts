@@ -1,7 +1,6 @@
 import { ValidationError } from '#shared/errors.ts'
 import type { Plan } from '#shared/monitoring/alerting/policy.ts'
-import { readPolicy } from '#shared/monitoring/alerting/read-policy.ts'
-import type { NamedIntegration } from '#shared/monitoring/checks/integrations-field.ts'
+import { readPolicy, type StepNames } from '#shared/monitoring/alerting/read-policy.ts'
 import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
 
 interface Reading {
@@ -15,7 +14,7 @@ interface Reading {
  * Parses a policy and collects all errors. The API stops at the first error, so each invalid value is replaced by a
  * valid one and the rest parsed again.
  */
-export function readAll(body: JsonObject, integrations: readonly NamedIntegration[]): Reading {
+export function readAll(body: JsonObject, names: StepNames): Reading {
   const errors = new Map<string, string>()
   const tried = structuredClone(body)
   const steps = body.steps
@@ -24,7 +23,7 @@ export function readAll(body: JsonObject, integrations: readonly NamedIntegratio
   }
   for (let round = 0; round < MAX_ERRORS; round++) {
     try {
-      const { plan } = readPolicy(tried, null, integrations)
+      const { plan } = readPolicy(tried, null, names)
       return { errors, plan: errors.size === 0 ? plan : null }
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error
@@ -93,6 +92,8 @@ const FIELDS: readonly Field[] = [
     missing: 'Within what time? From 5 minutes to 1 day.',
     fine: 3600,
   },
+  { name: /\.people$/, rule: 'Choose at most 10.', fine: [] },
+  { name: /^fallback\.wait$/, rule: 'A number; from 1 minute to 1 day.', fine: 900 },
   { name: /^ack_timeout$/, rule: 'A number; from 5 minutes to 7 days, or nothing.', fine: null },
 ]
 

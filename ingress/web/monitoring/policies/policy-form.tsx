@@ -1,11 +1,15 @@
 import type { PlanLine } from '#shared/monitoring/alerting/plan.ts'
 import type { StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import type { Warning } from '#shared/monitoring/on-call/warnings.ts'
 import { Fields, type FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { TimeZones } from '../../forms/inputs.tsx'
 import { Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { IntegrationChoice } from '../choices.tsx'
+import { WarningList } from '../on-call/warning-list.tsx'
+import { PeopleChoice, type PersonOption } from './people-choice.tsx'
 import { PlanTimeline } from './plan-timeline.tsx'
 import { hasMore, MAX_STEPS, type PolicyFormState } from './policy-state.ts'
 import { StepFields } from './step-fields.tsx'
@@ -19,11 +23,13 @@ interface Props {
   errors: ReadonlyMap<string, string>
   /** the steps of the plan; null if it has errors */
   lines: readonly PlanLine[] | null
+  warnings: readonly Warning[]
   integrations: readonly StoredIntegration[]
+  people: readonly PersonOption[]
 }
 
 /** Buttons that add and remove steps submit the form, which returns with its values. */
-export function PolicyForm({ context, base, policy, state, errors, lines, integrations }: Props) {
+export function PolicyForm({ context, base, policy, state, errors, lines, warnings, integrations, people }: Props) {
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state
   const shown = { values, errors }
@@ -51,6 +57,7 @@ export function PolicyForm({ context, base, policy, state, errors, lines, integr
       >
         <div id="plan-preview" aria-live="polite">
           {lines !== null && <PlanTimeline lines={lines} />}
+          <WarningList warnings={warnings} tz="UTC" />
         </div>
         <Fields items={SELECTION} {...shown} />
         <h2 id="plan">Plan</h2>
@@ -63,6 +70,7 @@ export function PolicyForm({ context, base, policy, state, errors, lines, integr
             state={state}
             errors={errors}
             integrations={integrations}
+            people={people}
             action={action}
           />
         ))}
@@ -79,10 +87,41 @@ export function PolicyForm({ context, base, policy, state, errors, lines, integr
             </button>
           </p>
         )}
+        <Fallback state={state} errors={errors} integrations={integrations} people={people} />
         <Fields items={[{ ...MORE, isOpen: hasMore(state) }]} {...shown} />
       </EditForm>
       <TimeZones />
     </>
+  )
+}
+
+function Fallback({
+  state,
+  errors,
+  integrations,
+  people,
+}: Pick<Props, 'state' | 'errors' | 'integrations' | 'people'>) {
+  const { fallback, values } = state
+  return (
+    <fieldset id="fallback">
+      <legend>If no person acknowledges</legend>
+      <p class="hint">Notified once per incident, after the last notification, or at once if no person was reached.</p>
+      <PeopleChoice name="fallback.people" options={people} chosen={fallback.people} error={errors.get('fallback')} />
+      <IntegrationChoice name="fallback.channels" integrations={integrations} chosen={fallback.integrations} />
+      <Fields
+        items={[
+          {
+            name: 'fallback.wait',
+            label: 'Wait before the fallback',
+            kind: 'duration',
+            hint: 'After the last notification. Empty: 15 min.',
+          },
+          { name: 'notify_ack', label: 'Notify integrations of acknowledgements', kind: 'check' },
+        ]}
+        values={values}
+        errors={errors}
+      />
+    </fieldset>
   )
 }
 
@@ -98,12 +137,12 @@ const SELECTION: readonly FormItem[] = [
             name: 'match',
             label: 'Tags',
             maxLength: 500,
-            hint: 'Checks that have all of these; * for the whole project. Empty: only checks that name the policy.',
+            hint: 'Checks that have all of these; * for the whole project. Empty: only checks for which you choose this policy.',
           },
           {
             name: 'position',
-            label: 'Position',
-            hint: 'Of several policies that match by tags, the one with the lowest position applies.',
+            label: 'Priority',
+            hint: 'If several policies match a check by tags, the one with the lowest number applies.',
           },
         ],
       },

@@ -1,4 +1,4 @@
-import { decisionText, integrationText } from '#shared/monitoring/alerting/decision-text.ts'
+import { decisionText, integrationText, personText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
@@ -6,15 +6,23 @@ import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { Crumb, Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { recipientText, SimulatorLanes } from './simulator-lanes.tsx'
 
 export interface Requested {
   check: string
-  /** uuid, `none` or `draft` */
+  /** uuid, `none`, `draft`, or `current` with the draft of a schedule */
   policy: string
-  source: 'recorded' | 'lines'
+  source: 'yesterday' | 'recorded' | 'lines'
   lines: string
   /** an unsaved policy: as a request, and as submitted fields */
-  draft: { body: JsonObject; fields: readonly (readonly [string, string])[] } | null
+  draft: Draft | null
+  /** an unsaved schedule, with its id */
+  schedule: (Draft & { id: string }) | null
+}
+
+interface Draft {
+  body: JsonObject
+  fields: readonly (readonly [string, string])[]
 }
 
 interface Props {
@@ -29,19 +37,25 @@ interface Props {
   outcome: { inForce: SimulatedCheck; other: SimulatedCheck } | null
 }
 
-/** Maximum number of suggested checks. */
+/** More checks make a select heavy; their names are typed. */
 const OFFERED = 300
 /** Maximum number of messages and of decisions. */
 const SHOWN = 200
 
 /** Compares a policy with the policy in force. */
 export function SimulatorPage({ context, base, requested, checks, policies, names, errors, outcome }: Props) {
+  const { draft, schedule } = requested
   const options = [
-    ...(requested.draft ? [{ value: 'draft', label: 'the draft' }] : []),
+    ...(schedule ? [{ value: 'current', label: 'the policy in force' }] : []),
+    ...(draft ? [{ value: 'draft', label: 'the draft' }] : []),
     ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
     { value: 'none', label: 'no policy' },
   ]
-  const draftOf = requested.draft?.fields.find(([name]) => name === 'draft_of')?.[1]
+  const draftOf = draft?.fields.find(([name]) => name === 'draft_of')?.[1]
+  const back = schedule ? `on-call/${schedule.id}/edit` : draftOf && `policies/${draftOf}`
+  const isTyped = checks.length > OFFERED
+  const known = checks.find(({ uuid, name }) => uuid === requested.check || name === requested.check)
+  const check = isTyped ? known?.name || requested.check : (known?.uuid ?? '')
   const chosen = options.find(({ value }) => value === requested.policy)?.label ?? 'no policy'
   return (
     <>
@@ -52,31 +66,40 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
         context={context}
         action={`${base}/simulator#outcome`}
         errors={errors}
-        items={[{ legend: 'What is simulated', items: simulatorItems(options) }]}
-        values={{ check: requested.check, policy: requested.policy, source: requested.source, lines: requested.lines }}
+        items={[
+          { legend: 'What is simulated', items: simulatorItems(isTyped ? TYPED_CHECK : chosenCheck(checks), options) },
+        ]}
+        values={{ check, policy: requested.policy, source: requested.source, lines: requested.lines }}
         submit="Simulate"
         cancel={`${base}/policies`}
         more={
-          draftOf !== undefined && (
-            <button type="submit" name="do" value="draft" formAction={`${base}/policies/${draftOf}`} formNoValidate>
+          back !== undefined && (
+            <button type="submit" name="do" value="draft" formAction={`${base}/${back}`} formNoValidate>
               Back to draft
             </button>
           )
         }
       >
-        {requested.draft?.fields.map(([name, value], index) => (
+        {schedule && <p class="hint">The draft of the schedule applies to the whole time, also before now.</p>}
+        {(schedule ?? draft)?.fields.map(([name, value], index) => (
           <input key={index} type="hidden" name={name} value={value} />
         ))}
-        <datalist id="checks">
-          {checks.slice(0, OFFERED).map(({ uuid, name }) => (
-            <option key={uuid} value={name || uuid} />
-          ))}
-        </datalist>
+        {isTyped && (
+          <datalist id="checks">
+            {checks.slice(0, OFFERED).map(({ uuid, name }) => (
+              <option key={uuid} value={name || uuid} />
+            ))}
+          </datalist>
+        )}
       </EditForm>
       {outcome && (
         <div class="columns" id="outcome">
-          <Outcome title="As it is in force" outcome={outcome.inForce} names={names} />
-          <Outcome title={`With ${chosen}`} outcome={outcome.other} names={names} />
+          <Outcome title="With the current policy" outcome={outcome.inForce} names={names} />
+          <Outcome
+            title={`With ${schedule ? 'the draft of the schedule and ' : ''}${chosen}`}
+            outcome={outcome.other}
+            names={names}
+          />
         </div>
       )}
     </>
@@ -84,26 +107,54 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
 }
 
 const SOURCES = [
+  { value: 'yesterday', label: 'Yesterday (UTC)' },
   { value: 'recorded', label: 'The last 7 days' },
-  { value: 'lines', label: 'These pings' },
+  { value: 'lines', label: 'Typed pings' },
 ]
 
-function simulatorItems(policies: readonly { value: string; label: string }[]): FormItem[] {
+const TYPED_CHECK: FormItem = {
+  name: 'check',
+  label: 'Check',
+  list: 'checks',
+  hint: 'Its name. The check of the newest incident is suggested.',
+}
+
+/** Checks of the same name differ by the beginning of their ids. */
+function chosenCheck(checks: Props['checks']): FormItem {
+  const names = Map.groupBy(checks, ({ name }) => name)
+  const options = checks
+    .map(({ uuid, name }) => {
+      const isUnique = name !== '' && names.get(name)?.length === 1
+      return { value: uuid, label: isUnique ? name : `${name || 'A check without a name'} (${uuid.slice(0, 8)})` }
+    })
+    .toSorted((a, b) => a.label.localeCompare(b.label, 'en', { numeric: true }))
+  return {
+    name: 'check',
+    label: 'Check',
+    kind: 'select',
+    options: [{ value: '', label: 'choose a check' }, ...options],
+    hint: 'The check of the newest incident is suggested.',
+  }
+}
+
+function simulatorItems(check: FormItem, policies: readonly { value: string; label: string }[]): FormItem[] {
   return [
     {
       class: 'columns',
-      items: [
-        { name: 'check', label: 'Check', list: 'checks' },
-        { name: 'policy', label: 'With', kind: 'select', options: policies },
-      ],
+      items: [check, { name: 'policy', label: 'Compare with', kind: 'select', options: policies }],
     },
     { name: 'source', label: 'Pings from', kind: 'segments', options: SOURCES },
     {
-      name: 'lines',
-      label: 'Pings',
-      kind: 'lines',
-      hint: 'One a line, for example 03:00 fail: success, start, fail or log, of today in UTC.',
-      isMono: true,
+      class: 'typed-pings',
+      items: [
+        {
+          name: 'lines',
+          label: 'Pings',
+          kind: 'lines',
+          hint: 'One a line, for example 03:00 fail: success, start, fail or log, of today in UTC.',
+          isMono: true,
+        },
+      ],
     },
   ]
 }
@@ -112,6 +163,7 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
   const { title, outcome, names } = props
   const { messages, decisions, flips, assumed, truncated } = outcome
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
+  const shown = messages.slice(0, SHOWN)
   const count = `${messages.length} ${messages.length === 1 ? 'message' : 'messages'}`
   return (
     <section class="card outcome">
@@ -121,14 +173,16 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
         <Exact at={outcome.from} isNamed /> to <Exact at={outcome.until} isNamed />.
         {truncated && ' The simulation stopped early: it had too many events.'}
       </p>
+      {!flips.some(({ up }) => !up) && <p class="muted">The check did not go down in this time.</p>}
       {assumed.length > 0 && <p class="muted">{assumed.join(' ')}</p>}
       {messages.length > 0 && (
         <>
           <h3>Notifications</h3>
+          <SimulatorLanes messages={shown} from={outcome.from} until={outcome.until} nameOf={nameOf} />
           <ol class="timeline">
-            {messages.slice(0, SHOWN).map((message, index) => (
+            {shown.map((message, index) => (
               <li key={index}>
-                <Exact at={message.at} /> {nameOf(message.integration)}: {simulatedLabel(message)}
+                <Exact at={message.at} /> {recipientText(message, nameOf)}: {simulatedLabel(message)}
               </li>
             ))}
           </ol>
@@ -141,8 +195,11 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
             {decisions.slice(0, SHOWN).map((decision, index) => (
               <li key={index}>
                 <Exact at={decision.at} /> {decisionText(decision)}
-                {decision.channels.length > 0 && (
+                {decision.channels.length + (decision.people?.length ?? 0) > 0 && (
                   <ul>
+                    {decision.people?.map((person, position) => (
+                      <li key={`${position}`}>{personText(person)}</li>
+                    ))}
                     {decision.channels.map((integration) => (
                       <li key={integration.id}>{integrationText(integration, nameOf(integration.id), decision)}</li>
                     ))}

@@ -1,44 +1,64 @@
 import { NotFoundError, RateLimitedError, ValidationError } from '#shared/errors.ts'
+import { ANY_INCIDENT } from '#shared/monitoring/alerting/incident-list.ts'
+import { listIncidents } from '#shared/monitoring/alerting/incident-list-store.ts'
 import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import { namedIntegrations } from '#shared/monitoring/operations/check-changes.ts'
+import { stepNames } from '#shared/monitoring/operations/policies.ts'
 import { type SimulatedCheck, simulateCheck } from '#shared/monitoring/operations/simulate-check.ts'
+import type { Project } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfDate, microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
 import { type Context, type FormContext, field, type Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import { bodyOfState as bodyOfSchedule, stateOfForm as stateOfSchedule } from '../on-call/form-state.ts'
 import { readAll } from './policy-errors.ts'
 import { bodyOfState, stateOfForm, withoutEmptyHours } from './policy-state.ts'
 import { type Requested, SimulatorPage } from './simulator-page.tsx'
 
-/** Simulates a policy for the last week, or for events that the user enters. */
+/** Simulates a policy for yesterday, for the last week, or for events that the user enters. */
 export function simulatorPages(pages: Pages): void {
   pages.get('/projects/:project/simulator', async (context) => {
-    const { query } = context
-    const policy = query.get('policy') ?? 'none'
-    const requested = { check: query.get('check') ?? '', policy, source: 'recorded', lines: '', draft: null } as const
-    await show(context, await requireProject(context, 'edit'), requested, new Map())
+    const workspace = await requireProject(context, 'edit')
+    const drafts = { draft: null, schedule: null }
+    const requested = { ...(await suggested(context, workspace)), source: 'recorded', lines: '', ...drafts } as const
+    await show(context, workspace, requested, new Map())
   })
   pages.post('/projects/:project/simulator', run)
 }
 
+/** Returns check and policy of the address; by default the check of the newest incident and the first policy. */
+async function suggested({ query, deps }: Context, { project }: ProjectWorkspace) {
+  const [[newest], [policy]] = await Promise.all([
+    listIncidents(deps.db, project.id, ANY_INCIDENT, 1),
+    policiesOf(deps.db, [project.id]),
+  ])
+  return {
+    check: query.get('check') ?? newest?.checkUuid ?? '',
+    policy: query.get('policy') ?? policy?.uuid ?? 'none',
+  }
+}
+
 /** More than a day, because a simulation runs until the deadlines of entered pings have passed. */
 const THOUGHT_UP: Micros = microsOfSeconds(2 * 86_400)
+const DAY: Micros = microsOfSeconds(86_400)
+const SOURCES = ['yesterday', 'recorded', 'lines'] as const
 
 async function run(context: FormContext): Promise<void> {
   const workspace = await requireProject(context, 'edit')
   const { project } = workspace
   const { deps, form } = context
-  const draft = draftOf(form)
+  const [draft, schedule] = [draftOf(form), scheduleDraftOf(form)]
   const requested: Requested = {
-    check: field(form, 'check'),
-    policy: form.has('try') || form.get('policy') === 'draft' ? 'draft' : field(form, 'policy'),
-    source: form.get('source') === 'lines' ? 'lines' : 'recorded',
+    check: field(form, 'check') || (form.has('try') ? (await suggested(context, workspace)).check : ''),
+    policy: form.has('try') ? (schedule ? 'current' : 'draft') : field(form, 'policy'),
+    source: SOURCES.find((one) => one === form.get('source')) ?? 'recorded',
     lines: (form.get('lines') ?? '').slice(0, 100_000),
     draft,
+    schedule,
   }
   const errors = new Map<string, string>()
   if (form.has('try')) return await show(context, workspace, requested, errors)
@@ -46,25 +66,33 @@ async function run(context: FormContext): Promise<void> {
   const named = checks.filter(({ uuid, name }) => uuid === requested.check || name === requested.check)
   const [check] = named
   if (named.length > 1) errors.set('check', 'Several checks have this name: put the id of one here.')
-  else if (!check) errors.set('check', 'There is no check with this name.')
+  else if (!check) errors.set('check', requested.check === '' ? 'Choose a check.' : 'There is no check with this name.')
   const now = deps.now()
   const events = requested.source === 'lines' ? eventsOf(requested.lines, now) : null
   if (typeof events === 'string') errors.set('lines', events)
-  const policy = await requestedPolicy(context, project.id, requested, errors)
+  const policy = await requestedPolicy(context, project, requested, errors)
   if (!check || errors.size > 0) return await show(context, workspace, requested, errors)
+  const today = startOfDay(now)
+  const span = (from: Micros, until: Micros) => ({ from: toIsoSeconds(from), until: toIsoSeconds(until) })
   const time: JsonObject = Array.isArray(events)
-    ? { events, from: toIsoSeconds(startOfDay(now)), until: toIsoSeconds(startOfDay(now) + THOUGHT_UP) }
-    : { recorded: 'pings' }
+    ? { events, ...span(today, today + THOUGHT_UP) }
+    : { recorded: 'pings', ...(requested.source === 'yesterday' && span(today - DAY, today)) }
   try {
     const body = { check: check.uuid, ...time }
     const inForce = await simulateCheck(deps.db, { project, body, now }, deps)
-    const other = await simulateCheck(deps.db, { project, body: { ...body, policy }, now, isCounted: false }, deps)
-    await show(context, workspace, { ...requested, check: check.name || check.uuid }, errors, { inForce, other })
+    const changed = {
+      ...body,
+      ...(requested.policy !== 'current' && { policy }),
+      ...(schedule && { schedules: [{ ...schedule.body, id: schedule.id }] }),
+    }
+    const other = await simulateCheck(deps.db, { project, body: changed, now, isCounted: false }, deps)
+    await show(context, workspace, { ...requested, check: check.uuid }, errors, { inForce, other })
   } catch (error) {
     if (!(error instanceof ValidationError || error instanceof RateLimitedError || error instanceof NotFoundError)) {
       throw error
     }
-    errors.set('', error.message || 'The policy is gone.')
+    const text = error.message.replace(/^schedules\[0\]: json validation error/, 'The draft of the schedule')
+    errors.set('', text || 'The policy is gone.')
     await show(context, workspace, requested, errors)
   }
 }
@@ -72,24 +100,36 @@ async function run(context: FormContext): Promise<void> {
 /** Returns the unsaved policy of the form as a request of the API. */
 function draftOf(form: URLSearchParams): Requested['draft'] {
   if (!form.has('steps')) return null
-  const own = new Set(['_csrf', 'check', 'policy', 'source', 'lines', 'try', 'do'])
-  const state = withoutEmptyHours(stateOfForm(form))
-  return { body: bodyOfState(state), fields: [...form].filter(([name]) => !own.has(name)) }
+  return { body: bodyOfState(withoutEmptyHours(stateOfForm(form))), fields: fieldsOfDraft(form) }
+}
+
+/** Returns the unsaved schedule of the form as a request of the API. */
+function scheduleDraftOf(form: URLSearchParams): Requested['schedule'] {
+  const id = field(form, 'schedule')
+  if (!isUuid(id)) return null
+  const body = bodyOfSchedule(stateOfSchedule(form))
+  return { id, body: { ...body, name: body.name || 'Draft' }, fields: fieldsOfDraft(form) }
+}
+
+const OWN_FIELDS = new Set(['_csrf', 'check', 'policy', 'source', 'lines', 'try', 'do'])
+
+function fieldsOfDraft(form: URLSearchParams): [string, string][] {
+  return [...form].filter(([name]) => !OWN_FIELDS.has(name))
 }
 
 async function requestedPolicy(
   { deps }: Context,
-  projectId: number,
+  project: Pick<Project, 'id' | 'organisationId'>,
   { policy, draft }: Requested,
   errors: Map<string, string>,
 ): Promise<JsonValue> {
-  if (policy !== 'draft') return policy === 'none' ? null : policy
+  if (policy !== 'draft') return policy === 'none' || policy === 'current' ? null : policy
   if (!draft) {
     errors.set('', 'There is no draft.')
     return null
   }
   const body = { ...draft.body, name: draft.body.name || 'Draft' }
-  const wrong = readAll(body, await namedIntegrations(deps.db, projectId)).errors
+  const wrong = readAll(body, await stepNames(deps.db, project)).errors
   for (const [name, text] of wrong) errors.set('', `The draft is not right yet: ${name} – ${text}`)
   return body
 }
@@ -129,14 +169,13 @@ async function show(
     policiesOf(db, [project.id]),
     listIntegrations(db, project.id),
   ])
-  const known = checks.find(({ uuid }) => uuid === requested.check)
   sendPage(
     context,
     { title: `Simulator · ${project.name}`, workspace, project, area: 'policies' },
     <SimulatorPage
       context={context}
       base={`/projects/${project.uuid}`}
-      requested={{ ...requested, check: known?.name || requested.check }}
+      requested={requested}
       checks={checks}
       policies={policies}
       names={new Map(integrations.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))}

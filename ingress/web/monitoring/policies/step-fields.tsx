@@ -2,6 +2,7 @@ import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts
 import { Fields, type FormItem } from '../../forms/fields.tsx'
 import { SegmentField } from '../../forms/inputs.tsx'
 import { IntegrationChoice } from '../choices.tsx'
+import { PeopleChoice, type PersonOption } from './people-choice.tsx'
 import { MAX_HOURS, type PolicyFormState } from './policy-state.ts'
 
 interface Props {
@@ -9,10 +10,14 @@ interface Props {
   state: PolicyFormState
   errors: ReadonlyMap<string, string>
   integrations: readonly StoredIntegration[]
+  people: readonly PersonOption[]
   action: string
 }
 
-export function StepFields({ index, state, errors, integrations, action }: Props) {
+/** A longer list of people and schedules is folded. */
+const SHOWN_PEOPLE = 8
+
+export function StepFields({ index, state, errors, integrations, people, action }: Props) {
   const { values, steps } = state
   const path = `steps[${index}]`
   const chosen = steps[index]?.integrations ?? new Set()
@@ -24,7 +29,7 @@ export function StepFields({ index, state, errors, integrations, action }: Props
         items={[
           {
             name: `${path}.wait`,
-            label: 'Wait',
+            label: `Wait before step ${index + 1}`,
             kind: 'duration',
             hint: index === 0 ? 'After the check counts as down; 0: at once.' : `After step ${index} has begun.`,
           },
@@ -33,11 +38,22 @@ export function StepFields({ index, state, errors, integrations, action }: Props
       />
       <Receivers
         index={index}
-        isOwn={values[`${path}.whom`] !== 'chosen'}
+        whom={values[`${path}.whom`] || 'own'}
         chosen={chosen}
         integrations={integrations}
         error={errors.get(`${path}.channels`)}
       />
+      {people.length + (steps[index]?.people.size ?? 0) > 0 && (
+        <details class="more" open={people.length <= SHOWN_PEOPLE || (steps[index]?.people.size ?? 0) > 0}>
+          <summary>Notify people</summary>
+          <PeopleChoice
+            name={`${path}.people`}
+            options={people}
+            chosen={steps[index]?.people ?? new Set()}
+            error={errors.get(`${path}.people`)}
+          />
+        </details>
+      )}
       <Fields items={repetition(path)} {...shown} />
       <Hours index={index} state={state} errors={errors} action={action} />
       {steps.length > 1 && (
@@ -63,7 +79,11 @@ function repetition(path: string): FormItem[] {
     {
       class: 'columns',
       items: [
-        { name: `${path}.repeat.times`, label: 'Repeat at most', hint: 'Times. Empty: until it ends.' },
+        {
+          name: `${path}.repeat.times`,
+          label: 'Repeat at most',
+          hint: 'Number of times. Empty: until the incident ends.',
+        },
         {
           name: `${path}.severity`,
           label: 'Only for checks that are',
@@ -82,12 +102,12 @@ function repetition(path: string): FormItem[] {
 
 function Receivers(props: {
   index: number
-  isOwn: boolean
+  whom: string
   chosen: ReadonlySet<string>
   integrations: readonly StoredIntegration[]
   error: string | undefined
 }) {
-  const { index, isOwn, chosen, integrations, error } = props
+  const { index, whom, chosen, integrations, error } = props
   const path = `steps[${index}]`
   const errorId = `${path}.channels-error`
   return (
@@ -101,10 +121,12 @@ function Receivers(props: {
       <SegmentField
         label="Notify"
         name={`${path}.whom`}
-        value={isOwn ? 'own' : 'chosen'}
+        value={whom}
         options={[
-          { value: 'own', label: 'The check’s own' },
-          { value: 'chosen', label: 'These' },
+          { value: 'own', label: 'Integrations of the check' },
+          { value: 'chosen', label: 'Selected integrations' },
+          ...(whom === 'both' ? [{ value: 'both', label: 'Both' }] : []),
+          { value: 'none', label: 'No integrations' },
         ]}
       />
       <IntegrationChoice name={`${path}.channels`} integrations={integrations} chosen={chosen} isDependent />
@@ -117,13 +139,13 @@ function Receivers(props: {
   )
 }
 
-function Hours({ index, state, errors, action }: Omit<Props, 'integrations'>) {
+function Hours({ index, state, errors, action }: Omit<Props, 'integrations' | 'people'>) {
   const path = `steps[${index}]`
   const count = state.steps[index]?.hours ?? 0
   const rows = Array.from({ length: count }, (_, at) => `${path}.hours[${at}]`)
   return (
     <details class="more" open={count > 0}>
-      <summary>Quiet hours</summary>
+      <summary>Active hours</summary>
       <div class="stack">
         {count === 0 && <p class="muted">This step notifies at any hour.</p>}
         <Fields items={rows.flatMap(hoursFields)} values={state.values} errors={errors} />

@@ -1,5 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { createKey, revokeKey } from '#shared/monitoring/operations/keys.ts'
+import { createKey, revokeKey, rotateKey } from '#shared/monitoring/operations/keys.ts'
 import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
 import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
@@ -16,6 +16,7 @@ import { requireProject } from '../../shell/workspace.ts'
 export function keyPages(pages: Pages): void {
   pages.get('/projects/:project/keys', showKeys)
   pages.post('/projects/:project/keys', create)
+  pages.post('/projects/:project/keys/:key/rotate', rotate)
   pages.post('/projects/:project/keys/:key/revoke', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
     const { deps, params } = context
@@ -36,8 +37,21 @@ async function create(context: FormContext): Promise<void> {
     { project, kind, name: field(form, 'key_name') },
     deps,
   )
+  showOnce(context, project, { key, about: kind })
+}
+
+/** The next page shows the new key once, and names the old one. */
+async function rotate(context: FormContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'manage')
+  const { deps, params } = context
+  const keyId = Number(params.key)
+  const { kind, key } = await rotateKey(deps.db, personOf(context, session), { project, keyId }, deps)
+  showOnce(context, project, { key, about: `${kind} ${keyId}` })
+}
+
+function showOnce(context: Context, project: { uuid: string }, { key, about }: { key: string; about: string }): void {
   const path = `/projects/${project.uuid}/keys`
-  setFlash(context, path, { secret: key, about: kind })
+  setFlash(context, path, { secret: key, about })
   redirect(context, path)
 }
 
@@ -46,9 +60,11 @@ async function showKeys(context: Context): Promise<void> {
   const { project } = workspace
   const { db, secrets, config } = context.deps
   const keys = await listProjectKeys(db, project.id)
-  const { secret: key, about } = context.flash
-  const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === about)
-  const newKey = key !== undefined && kind ? { kind, key } : undefined
+  const { secret: key, about = '' } = context.flash
+  const [flashed, oldId] = about.split(' ')
+  const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === flashed)
+  const old = keys.find(({ id }) => id === Number(oldId))
+  const newKey = key !== undefined && kind ? { kind, key, old } : undefined
   const readOnlyKey = newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY'
   sendPage(
     context,
@@ -57,6 +73,7 @@ async function showKeys(context: Context): Promise<void> {
       <h1>Keys</h1>
       <p class="muted">
         Programs use a read-write or read-only key for the management API, and a ping key to ping checks by their slugs.
+        Rotate creates a new key with the same purpose and type; the old key works until you revoke it.
       </p>
       <KeyTable
         context={context}
@@ -86,7 +103,8 @@ interface KeyTableProps {
   context: Context
   base: string
   keys: readonly ListedKey[]
-  newKey: { kind: KeyKind; key: string } | undefined
+  /** `old` is the key that a rotation replaced */
+  newKey: { kind: KeyKind; key: string; old: ListedKey | undefined } | undefined
   open: (sealed: string) => string
 }
 
@@ -104,6 +122,12 @@ function KeyTable(props: KeyTableProps) {
           <p class="ping-url">
             <Copyable text={newKey.key} label="new key" />
           </p>
+          {newKey.old && (
+            <p>
+              The old key <code>{newKey.old.prefix}…</code> <b>still works</b>. Use the new key in your programs. When
+              “Last used” of the old key no longer changes, revoke it.
+            </p>
+          )}
         </div>
       )}
       {keys.length === 0 ? (
@@ -129,9 +153,15 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
   return [
     {
       title: 'Purpose',
-      cell: ({ name, kind }) => (
+      cell: ({ name, kind, replacedAt }) => (
         <>
           {name || keyKindNames[kind]}
+          {replacedAt !== null && (
+            <>
+              {' '}
+              <span class="pill">old, still works</span>
+            </>
+          )}
           {name !== '' && <small>{keyKindNames[kind]}</small>}
         </>
       ),
@@ -143,10 +173,15 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
     },
     {
       title: 'Created',
-      cell: ({ createdAt, createdBy }) => (
+      cell: ({ createdAt, createdBy, replacedAt }) => (
         <>
           <span class="when-stacked">created</span> <Ago at={microsOfDate(createdAt)} now={now} />
           {createdBy !== '' && <small class="breakable">by {createdBy}</small>}
+          {replacedAt !== null && (
+            <small>
+              replaced <Ago at={microsOfDate(replacedAt)} now={now} />
+            </small>
+          )}
         </>
       ),
     },
@@ -160,18 +195,29 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
       ),
     },
     {
-      title: 'Revoke',
+      title: 'Actions',
       isTitleHidden: true,
-      cell: ({ id, kind, name, prefix }) => (
-        <ButtonForm
-          context={context}
-          action={`${base}/keys/${id}/revoke`}
-          confirm={`Revoke the ${keyKindNames[kind].toLowerCase()} key ${name || `${prefix}…`}? Clients that use it stop working within seconds.`}
-          yes="Revoke"
-          label="Revoke"
-          variant="quiet"
-          name={`Revoke key ${prefix}`}
-        />
+      cell: ({ id, kind, name, prefix, replacedAt }) => (
+        <div class="row">
+          {replacedAt === null && (
+            <ButtonForm
+              context={context}
+              action={`${base}/keys/${id}/rotate`}
+              label="Rotate"
+              variant="quiet"
+              name={`Rotate key ${prefix}`}
+            />
+          )}
+          <ButtonForm
+            context={context}
+            action={`${base}/keys/${id}/revoke`}
+            confirm={`Revoke the ${keyKindNames[kind].toLowerCase()} key ${name ? `${name} (${prefix}…)` : `${prefix}…`}? Clients that use it stop working within seconds.`}
+            yes="Revoke"
+            label="Revoke"
+            variant="quiet"
+            name={`Revoke key ${prefix}`}
+          />
+        </div>
       ),
     },
   ]

@@ -51,7 +51,7 @@ export interface PublicHistory {
   outageSince: Micros | null
 }
 
-/** A history with the texts rendered from it, by their other inputs. */
+/** A history and the texts rendered from it. The keys of `rendered` contain the other inputs of a text. */
 export interface SharedHistory {
   history: PublicHistory
   rendered: Map<string, Promise<CompressedText>>
@@ -75,11 +75,11 @@ export async function readPublicHistory(
     deps.db,
     checks.map(({ id }) => id),
   )
-  const lookedBack = now - microsOfSeconds(days * 86_400)
+  const historyStart = now - microsOfSeconds(days * 86_400)
   const unknown = await listUnknownOfChecks(
     deps.db,
     checks.map(({ id }) => id),
-    lookedBack,
+    historyStart,
     now,
   )
   const acknowledged = await acknowledgementsOf(
@@ -87,19 +87,19 @@ export async function readPublicHistory(
     checks.map(({ id }) => id),
   )
   const windows = await windowsOf(deps.db, [page.projectId])
-  const timed = await runYielding(timedWindows(windows, lookedBack, now))
+  const timed = await runYielding(timedWindows(windows, historyStart, now))
   const announced = windows.filter((window) => window.shown)
   const open = await runYielding(openWindows(announced, now))
   const shown = await mapYielding(checks, (check) => {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
     const flipsOfCheck = flips.get(check.id) ?? []
     const excluded = excludedSpans(timed, about)
-    const marked = spansOf(
+    const planned = spansOf(
       timed.filter(({ window }) => window.shown),
       about,
     )
     const unknownOfCheck = unknown.get(check.id) ?? []
-    const bars = downDays(flipsOfCheck, days, now, { excluded, marked, unknown: merged(unknownOfCheck) })
+    const bars = downDays(flipsOfCheck, days, now, { excluded, planned, unknown: merged(unknownOfCheck) })
     const since = flipsOfCheck.length === 0 ? null : Math.min(...flipsOfCheck.map(({ at }) => at))
     const known = since === null ? null : knownDowntime(bars, since, now)
     return {
@@ -109,7 +109,7 @@ export async function readPublicHistory(
       uptime: known && percentUp(known, known.from, uncounted(excluded, unknownOfCheck, flipsOfCheck)),
       maintenanceUntil: windowNow(open, about)?.until ?? null,
       isAcknowledged: acknowledged.has(check.id),
-      outages: outagesOf(flipsOfCheck, lookedBack, now, merged([...excluded, ...marked])),
+      outages: outagesOf(flipsOfCheck, historyStart, now, merged([...excluded, ...planned])),
     }
   })
   const [notes, outageSince] = await Promise.all([

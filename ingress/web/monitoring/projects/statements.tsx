@@ -21,8 +21,8 @@ export function Statements({ context, base, since }: { context: Context; base: s
     <section class="card" aria-labelledby="statements">
       <h2 id="statements">Provable history</h2>
       <p class="muted">
-        After each day the hash of what was recorded of this project’s checks goes into the transparency log, so that it
-        cannot be changed unseen later. The log shows the number of checks, and nothing else about them.
+        After each day the hash of the day’s records of this project’s checks is anchored in the transparency log. Later
+        changes of the records can then be detected. The log reveals neither names nor states of the checks.
         {since !== null && ` Stated since ${since}.`}
       </p>
       <Form context={context} action={`${base}/settings/statements`} class="inline-fields">

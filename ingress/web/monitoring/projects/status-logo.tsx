@@ -69,7 +69,7 @@ function back(context: Context, projectUuid: string, flash: { notice: string } |
   redirect(context, path)
 }
 
-export function LogoForm(props: { context: Context; base: string; page: { path: string; logoMark: string | null } }) {
+export function LogoForm(props: { context: Context; base: string; page: { path: string; logoDigest: string | null } }) {
   const { context, base, page } = props
   return (
     <div class="logo-form">
@@ -86,12 +86,12 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
             required
           />
         </div>
-        <button type="submit">{page.logoMark === null ? 'Upload' : 'Replace'}</button>
+        <button type="submit">{page.logoDigest === null ? 'Upload' : 'Replace'}</button>
       </form>
       <p class="hint" id="logo-hint">
         PNG, JPEG or WebP, at most {MAX_LOGO_BYTES / 1024} kB. It is shown above the title.
       </p>
-      {page.logoMark !== null && (
+      {page.logoDigest !== null && (
         <div class="row">
           <StatusLogo page={page} />
           <ButtonForm
@@ -109,6 +109,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
 }
 
 /** Decorative: the title beside it names the owner. */
-export function StatusLogo({ page }: { page: { path: string; logoMark: string | null } }) {
-  return page.logoMark === null ? null : <img class="status-logo" src={`${page.path}/logo?v=${page.logoMark}`} alt="" />
+export function StatusLogo({ page }: { page: { path: string; logoDigest: string | null } }) {
+  const { path, logoDigest } = page
+  return logoDigest === null ? null : <img class="status-logo" src={`${path}/logo?v=${logoDigest}`} alt="" />
 }

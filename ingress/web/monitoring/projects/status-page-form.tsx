@@ -27,7 +27,7 @@ const ITEMS: readonly FormItem[] = [
 ]
 
 interface PublishedPage
-  extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'showsProgress' | 'logoMark'> {
+  extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'showsProgress' | 'logoDigest'> {
   path: string
   url: string
 }

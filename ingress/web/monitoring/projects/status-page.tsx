@@ -66,7 +66,7 @@ async function requireStatusPage(context: Context): Promise<{ page: StatusPage }
   return { page, ...shared }
 }
 
-/** Renders a text once per history, for all waiting visitors. */
+/** Renders a text once per history; concurrent visitors share the result. */
 async function renderedOnce(
   rendered: SharedHistory['rendered'],
   dependsOn: object,
@@ -111,7 +111,7 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
     { ...context, csrf: '', flash: {}, query: new URLSearchParams() },
     { title: page.title, isDown: state.status === 'down', pollSeconds: POLL_SECONDS, feed },
     <div data-region="status" class="public-status">
-      <StatusLogo page={{ path: `/status/${page.token}`, logoMark: page.logoMark }} />
+      <StatusLogo page={{ path: `/status/${page.token}`, logoDigest: page.logoDigest }} />
       <h1>{page.title}</h1>
       {page.intro !== '' && <p class="as-typed breakable">{page.intro}</p>}
       <p class={`status-hero is-${state.status}`}>
@@ -120,8 +120,8 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
       </p>
       {history.outageSince !== null && (
         <p class="notice">
-          Outage on our side: no pings are received since <Exact at={history.outageSince} isNamed />. The states below
-          are older.
+          Outage on our side: no pings received since <Exact at={history.outageSince} isNamed />. The states below are
+          older.
         </p>
       )}
       {currentNotes(history).map((note) => (
