@@ -49,7 +49,9 @@ async function changePassword(context: FormContext): Promise<void> {
   if (!user) throw new NotFoundError('The account is gone.')
   const isRight = user.passwordHash === null || (await verifyPassword(user.passwordHash, form.get('old') ?? ''))
   const password = form.get('password') ?? ''
-  const problem = isRight ? passwordProblem(password, user.email) : 'That is not the current password.'
+  const problem = isRight
+    ? passwordProblem(password, { email: user.email, siteName: context.deps.config.siteName })
+    : 'That is not the current password.'
   if (problem !== null) return await show(context, { password: problem }, 400)
   const passwordHash = await hashPassword(password)
   await transaction(deps.db, async (tx) => {

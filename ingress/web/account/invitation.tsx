@@ -18,7 +18,7 @@ import { sendPage } from '../shell/layout.tsx'
 import { Problem } from '../shell/notice.tsx'
 import { startSession } from '../shell/sessions.ts'
 
-/** The account is a new one, or that of the current session. */
+/** Accepts an invitation with a new account, or with that of the session. */
 export function invitationPages(pages: Pages): void {
   pages.get('/invitations/:token', async (context) => await show(context, {}))
   pages.post('/invitations/:token', accept)
@@ -26,7 +26,7 @@ export function invitationPages(pages: Pages): void {
 
 type Invitation = OneTimeLink & { organisationId: number; role: Role }
 
-/** @throws NotFoundError alike for unknown, used, withdrawn and expired links */
+/** @throws NotFoundError with the same message for unknown, used, withdrawn and expired links */
 async function requireInvitation(context: Context): Promise<Invitation> {
   const { db, secrets } = context.deps
   const link = await findLink(db, 'invitation', secrets.digests(`invitation:${context.params.token}`))
@@ -48,7 +48,7 @@ async function accept(context: FormContext): Promise<void> {
   }
   const name = field(form, 'name').slice(0, 100)
   const password = form.get('password') ?? ''
-  const problem = passwordProblem(password, invitation.email)
+  const problem = passwordProblem(password, { email: invitation.email, siteName: deps.config.siteName })
   if (problem !== null) return await show(context, { name, problem }, 400)
   const passwordHash = await hashPassword(password)
   const { email, isMailed } = invitation

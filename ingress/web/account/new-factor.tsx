@@ -1,6 +1,6 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { confirmFactor, findUnconfirmedFactor } from '#shared/tenancy/accounts/second-factor-store.ts'
-import { disownFactor } from '#shared/tenancy/operations/second-factor.ts'
+import { removeUnknownFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { ButtonForm } from '../forms/form.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
@@ -11,7 +11,7 @@ export function newFactorPages(pages: Pages): void {
   pages.post('/account/new-factor/:token/confirm', confirm)
   pages.post('/account/new-factor/:token/remove', async (context) => {
     const { db, secrets } = context.deps
-    const token = await disownFactor(digestsOf(context), { db, secrets, address: context.address })
+    const token = await removeUnknownFactor(digestsOf(context), { db, secrets, address: context.address })
     redirect(context, `/reset-password/${token}`)
   })
 }

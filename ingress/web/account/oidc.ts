@@ -66,7 +66,7 @@ async function issuerOf(context: Context): Promise<client.Configuration> {
   const discovery =
     known.get(config.oidcIssuer) ??
     client.discovery(new URL(config.oidcIssuer), config.oidcClientId, config.oidcClientSecret, undefined, {
-      // An issuer on plain http must be configured by the operator, for the same machine.
+      // Only the operator can choose plain http, for an issuer on the same machine.
       execute: config.oidcIssuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
       timeout: 10,
     })
@@ -215,7 +215,7 @@ async function requirePassword(context: FormContext, { userId, email }: Session)
   await throttle(context, 'password', email)
   const user = await findUser(context.deps.db, userId)
   if (user?.passwordHash && !(await verifyPassword(user.passwordHash, context.form.get('password') ?? ''))) {
-    throw new ForbiddenError('That is not your present password.')
+    throw new ForbiddenError('That is not your current password.')
   }
 }
 
@@ -230,10 +230,10 @@ async function joinByInvitation(context: Context, flow: Flow, claims: Claims): P
   return await transaction(db, async (tx) => {
     if (!(await useLink(tx, link.id))) return null
     const user = await insertUser(tx, { email: link.email, name: claims.name, passwordHash: null })
-    // An existing account is connected by a sign-in of its owner, not by an equal address.
+    // An equal address is not enough: only its signed-in owner may connect an existing account.
     if (!user)
       throw new ForbiddenError(
-        'That address has an account here. Sign in with it, after choosing a new password by mail where it is not yours yet, then open the invitation.',
+        'That address already has an account. Sign in with its password, or choose a new password by mail first. Then open the invitation.',
       )
     await insertIdentity(tx, { issuer: claims.iss, subject: claims.sub, userId: user.id })
     await insertMembership(tx, { organisationId, userId: user.id, role })

@@ -100,7 +100,7 @@ async function resetPassword(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { linkId, user } = await openLink(context)
   const password = form.get('password') ?? ''
-  const problem = passwordProblem(password, user.email)
+  const problem = passwordProblem(password, { email: user.email, siteName: context.deps.config.siteName })
   if (problem !== null) return showChoice(context, problem, 400)
   const passwordHash = await hashPassword(password)
   await transaction(deps.db, async (tx) => {
@@ -126,7 +126,7 @@ function showRequest(context: Context): void {
     { title: 'Forgot the password' },
     <section class="card narrow">
       <h1>Forgot the password?</h1>
-      <p>Give the address of your account, and a link to choose a new one is sent there.</p>
+      <p>Enter the e-mail address of your account. A link to choose a new password is sent there.</p>
       <FieldForm
         context={context}
         action="/reset-password"

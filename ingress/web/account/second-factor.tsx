@@ -34,7 +34,7 @@ interface RecentPassword {
 /** Changes to second factors require a recent password confirmation. */
 export function secondFactorPages(pages: Pages): void {
   pages.get(PAGE, (context) => show(context))
-  pages.post(PAGE, takePassword)
+  pages.post(PAGE, confirmPassword)
   pages.get(`${PAGE}/totp`, (context) => showTotp(context, null))
   pages.post(`${PAGE}/totp`, async (context) => {
     const { session } = await confirmed(context)
@@ -56,7 +56,7 @@ export function secondFactorPages(pages: Pages): void {
   })
 }
 
-async function takePassword(context: FormContext): Promise<void> {
+async function confirmPassword(context: FormContext): Promise<void> {
   const workspace = await signedIn(context)
   const { session } = workspace
   const { db, config, secrets, now } = context.deps

@@ -9,7 +9,7 @@ import {
   useChallenge,
 } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { findUser, type User } from '#shared/tenancy/accounts/store.ts'
-import { takeSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
+import { useSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { FieldForm } from '../forms/form.tsx'
 import { auditAccount } from '../shell/audit.ts'
@@ -43,7 +43,7 @@ export function secondStepPages(pages: Pages): void {
   pages.post('/sign-in/passkey', takePasskey)
 }
 
-/** Signs in after a verified or new password, or requires the second factor first. */
+/** Continues after the password was verified or set: with the second factor, if the user has one, or the session. */
 export async function signInWithPassword(context: Context, user: User, next: string): Promise<void> {
   const { db, config, secrets, now } = context.deps
   if (!(await hasSecondFactor(db, user.id))) return await finish(context, user, next)
@@ -77,9 +77,9 @@ async function takeCode(context: FormContext): Promise<void> {
   const half = await readHalf(context)
   if (!half) return redirect(context, '/sign-in')
   const { user, next } = half
-  // Only a user with the password can use up these attempts.
+  // Others cannot use up the user's attempts, because the password was verified before.
   await throttle(context, 'second-factor', user.email)
-  const taken = await transaction(deps.db, (tx) => takeSecondFactor(tx, user.id, field(form, 'code'), deps.now(), deps))
+  const taken = await transaction(deps.db, (tx) => useSecondFactor(tx, user.id, field(form, 'code'), deps.now(), deps))
   if (taken === null) {
     await show(context, user, 'That code is not right, or was used already.', 401)
     return await auditAccount(context, user, 'sign-in.failed')
@@ -94,24 +94,25 @@ async function takePasskey(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { db, secrets } = deps
   const answer = form.get('answer') ?? ''
-  const named = passkeyNamed(answer) ?? ''
-  await throttle(context, 'passkey', named)
+  const credentialId = passkeyNamed(answer) ?? ''
+  await throttle(context, 'passkey', credentialId)
   const site = siteOf(context)
-  const passkey = await findPasskey(db, named)
+  const passkey = await findPasskey(db, credentialId)
   const challenge = openChallenge(context, null)
-  const isAnswer = site && passkey && challenge
-  const counter = isAnswer ? await deps.threads.run('verifyPasskeyAnswer', { site, challenge, answer, passkey }) : null
+  const canVerify = site && passkey && challenge
+  const counter = canVerify ? await deps.threads.run('verifyPasskeyAnswer', { site, challenge, answer, passkey }) : null
   const user = passkey && (await findUser(db, passkey.userId))
-  if (!user || challenge === null || counter === null) throw new ForbiddenError(NOT_TAKEN)
+  if (!user || challenge === null || counter === null) throw new ForbiddenError(PASSKEY_REFUSED)
   await transaction(db, async (tx) => {
-    if (!(await useChallenge(tx, secrets.digest(`challenge:${challenge}`)))) throw new ForbiddenError(NOT_TAKEN)
+    if (!(await useChallenge(tx, secrets.digest(`challenge:${challenge}`)))) throw new ForbiddenError(PASSKEY_REFUSED)
     await notePasskeyUse(tx, passkey.credentialId, counter)
   })
-  await forgetThrottle(context, 'passkey', named)
+  await forgetThrottle(context, 'passkey', credentialId)
   await finish(context, user, safeNext(form.get('next')))
 }
 
-const NOT_TAKEN = 'This passkey is unknown here, or the page was open for too long. Go back to sign in and try again.'
+const PASSKEY_REFUSED =
+  'This passkey is unknown here, or the page was open for too long. Go back to sign in and try again.'
 
 async function finish(context: Context, user: User, next: string): Promise<void> {
   setCookie(context.response, context.deps.config, 'second-step', '', 0)

@@ -70,8 +70,8 @@ const SYSTEMS = [
 
 /** `Firefox on Windows`; other user agents are shown unchanged, but truncated. */
 export function agentName(agent: string): string {
-  const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1]
-  const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1]
+  const browser = BROWSERS.find(([token]) => agent.includes(token))?.[1]
+  const system = SYSTEMS.find(([token]) => agent.includes(token))?.[1]
   if (browser === undefined) return agent.slice(0, 60) || 'Unknown browser'
   return system === undefined ? browser : `${browser} on ${system}`
 }

@@ -43,7 +43,8 @@ async function setUp(context: FormContext): Promise<void> {
   const [name, organisation, typed] = [field(form, 'name'), field(form, 'organisation'), field(form, 'email')]
   const password = form.get('password') ?? ''
   const email = normalEmail(typed)
-  const problem = email === null ? 'That is not an e-mail address.' : passwordProblem(password, email)
+  const { siteName } = context.deps.config
+  const problem = email === null ? 'That is not an e-mail address.' : passwordProblem(password, { email, siteName })
   if (email === null || problem !== null) return show(context, { name, organisation, email: typed, problem }, 400)
 
   const passwordHash = await hashPassword(password)

@@ -116,6 +116,9 @@ function PasswordForm({
       <p class="foot">
         <a href="/reset-password">Forgot the password?</a>
       </p>
+      <p class="muted">
+        Received an evidence pack? <a href="/verify">Verify it</a> without an account.
+      </p>
     </>
   )
 }

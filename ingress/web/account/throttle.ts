@@ -28,7 +28,7 @@ export async function throttle(context: Context, what: string, subject: string):
 }
 
 /**
- * Counts a password attempt before the check. The refusing limits include the caller's address, so that an attacker
+ * Counts a password attempt before the password is verified. Only limits per address refuse it, so that an attacker
  * cannot lock out the owner.
  * @returns true if the account's limit is used up: a wrong password then gets `tooManyAttempts`, a correct one succeeds
  * @throws RateLimitedError above the limit of the address, or of this account from this address

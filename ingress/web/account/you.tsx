@@ -1,5 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { replaceAddress } from '#shared/monitoring/on-call/schedule-store.ts'
+import { replaceAddress } from '#shared/monitoring/operations/replace-address.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'

@@ -29,11 +29,10 @@ export function auditPages(pages: Pages): void {
       (beforeId, limit) => listAudit(context.deps.db, organisationId, { nouns, text, beforeId, limit }),
       ({ id }) => id,
     )
-    const project = opened.projects.find((one) => one.organisationId === organisationId)
     const path = `/organisations/${organisationUuid}/audit`
     sendPage(
       context,
-      { title: 'Audit log', workspace: opened, ...(project && { project }), area: 'audit' },
+      { title: 'Audit log', workspace: opened, area: 'audit' },
       <ListPage
         title={`Audit log of ${organisationName}`}
         label="Entries"

@@ -133,12 +133,10 @@ async function changeMember(context: FormContext, opened: LoadedOrganisation, ro
 }
 
 async function show(context: Context, opened: LoadedOrganisation, state: InvitationState, status = 200): Promise<void> {
-  const { organisation } = opened
   const view = await loadMembers(context.deps, opened)
-  const project = opened.projects.find(({ organisationId }) => organisationId === organisation.organisationId)
   sendPage(
     context,
-    { title: `People of ${view.name}`, workspace: opened, ...(project && { project }), area: 'members' },
+    { title: `People of ${view.name}`, workspace: opened, area: 'members' },
     h(MembersPage, { context, view, state }),
     status,
   )

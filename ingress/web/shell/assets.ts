@@ -64,7 +64,6 @@ export function createAssetRouter(more: readonly Asset[]): Router {
         .set({
           'Content-Type': type,
           'Cache-Control': 'public, max-age=31536000, immutable',
-          'X-Content-Type-Options': 'nosniff',
           'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'`,
         })
         .vary('Accept-Encoding')

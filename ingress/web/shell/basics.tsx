@@ -40,12 +40,15 @@ export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }
   )
 }
 
-/** Shows the distance from now, past or future: `22 min`. A script keeps it current. */
-export function Distance({ at, now }: { at: Micros; now: Micros }) {
+/**
+ * Shows the distance from now, past or future: `22 min`. A script keeps it current.
+ * @param units units from an hour on: two for `1 h 35 min`
+ */
+export function Distance({ at, now, units = 1 }: { at: Micros; now: Micros; units?: 1 | 2 }) {
   const iso = toIsoSeconds(at)
   return (
-    <time dateTime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`} data-for>
-      {distanceText(at, now)}
+    <time dateTime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`} data-for={units === 1 ? '' : units}>
+      {distanceText(at, now, units)}
     </time>
   )
 }
@@ -114,14 +117,14 @@ interface ShownIntegration {
 }
 
 /** Returns the reason why an integration may not notify; '' without a known problem. */
-export function troubleOf({ disabledAt, lastError, isEmailVerified }: ShownIntegration): string {
+export function integrationProblem({ disabledAt, lastError, isEmailVerified }: ShownIntegration): string {
   if (disabledAt !== null) return 'switched off'
   if (!isEmailVerified) return 'not confirmed'
   return lastError === '' ? '' : 'failing'
 }
 
 export function IntegrationTrouble({ integration }: { integration: ShownIntegration }) {
-  const trouble = troubleOf(integration)
+  const trouble = integrationProblem(integration)
   return trouble === '' ? null : <span class="pill bad">{trouble}</span>
 }
 

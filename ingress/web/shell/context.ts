@@ -41,6 +41,8 @@ export interface FormContext extends Context {
 export interface UploadContext extends FormContext {
   /** null if no file was sent */
   file: AsyncIterable<Buffer> | null
+  /** as the browser sent it, without folders */
+  fileName: string | null
 }
 
 export type PageHandler = (context: Context) => Promise<void> | void

@@ -13,6 +13,9 @@ export function setFlash({ deps, response, session }: Context, path: string, fla
   setCookie(response, deps.config, 'flash', deps.secrets.seal('flash', text), MAX_AGE_SECONDS)
 }
 
+/** Sent by scripts that read a page in the background. Such a read must not use up the message of the next page. */
+const BACKGROUND_READ = 'x-background-read'
+
 /** Returns and deletes the message for this page and user. */
 export function takeFlash(
   request: Request,
@@ -21,7 +24,7 @@ export function takeFlash(
   userId: number | null,
 ): Flash {
   const sealed = readCookie(request, config, 'flash')
-  if (sealed === '' || request.method !== 'GET') return {}
+  if (sealed === '' || request.method !== 'GET' || request.headers[BACKGROUND_READ] !== undefined) return {}
   try {
     const left: { path: string; userId: number | null; flash: Flash } = JSON.parse(secrets.open('flash', sealed))
     if (left.path !== request.path || left.userId !== userId) return {}

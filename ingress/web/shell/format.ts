@@ -28,6 +28,12 @@ export function humanDuration(seconds: number): string {
   return parts.join(' ') || '0 s'
 }
 
+/** Makes a sentence of an error message: `json validation error: until is required` becomes `Until is required.` */
+export function sentenceOf({ message }: Error): string {
+  const text = message.replace(/^json validation error: /, '').replace(/\.$/, '')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
 /** `every hour`, `every 2 h 30 min` */
 export function everyText(seconds: number): string {
   const single = UNITS.find(([size]) => size === seconds)
@@ -42,9 +48,10 @@ export function relativeTime(at: Micros, now: Micros): string {
   return seconds < 0 ? `${text} ago` : `in ${text}`
 }
 
-/** One unit: `22 min`. */
-export function distanceText(at: Micros, now: Micros): string {
+/** One unit: `22 min`; with two from an hour on: `1 h 35 min`. */
+export function distanceText(at: Micros, now: Micros, units: 1 | 2 = 1): string {
   const distance = Math.abs(Math.round(toSeconds(at - now)))
+  if (units === 2 && distance >= 3600) return humanDuration(distance)
   const [size, name] = UNITS.find(([unit]) => distance >= unit) ?? UNITS[3]
   return `${Math.floor(distance / size)} ${name}`
 }
@@ -100,7 +107,7 @@ export function secondsOf(text: string, unit: string | null | undefined): number
 }
 
 /** Suggests a remedy for a refused address that only the operator can allow; empty for other errors. */
-export function wayOut(mistake: string): string {
+export function remedyFor(mistake: string): string {
   return mistake.includes('private address')
     ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'
     : ''

@@ -17,7 +17,7 @@ const FONTS = [
   },
 ] as const
 const LINE_FOLDER = folderOf(import.meta.resolve('heroicons/24/outline/bell.svg'))
-const MARK_FOLDER = folderOf(import.meta.resolve('simple-icons/icons/github.svg'))
+const LOGO_FOLDER = folderOf(import.meta.resolve('simple-icons/icons/github.svg'))
 
 const LINES: Readonly<Record<string, string>> = {
   checks: 'check-circle',
@@ -48,6 +48,7 @@ const LINES: Readonly<Record<string, string>> = {
   account: 'user-circle',
   mute: 'bell-slash',
   acknowledged: 'hand-raised',
+  exhausted: 'no-symbol',
   copy: 'square-2-stack',
   more: 'ellipsis-horizontal',
   search: 'magnifying-glass',
@@ -64,16 +65,16 @@ const LINES: Readonly<Record<string, string>> = {
   oncall: 'lifebuoy',
 }
 
-/** Marks of services whose licence (CC0) allows their use, by kind of integration. */
-const MARKS: Readonly<Record<string, string>> = Object.fromEntries(
-  [...integrationKinds.values()].flatMap(({ kind, mark }) => (mark === undefined ? [] : [[kind, mark]])),
+/** Logos of services whose licence (CC0) allows their use, by kind of integration. */
+const LOGOS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...integrationKinds.values()].flatMap(({ kind, logo }) => (logo === undefined ? [] : [[kind, logo]])),
 )
 
-export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(MARKS)]
+export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(LOGOS)]
 
-/** Returns the mark of a kind, its line icon, or the icon of its section in the catalogue. */
+/** Returns the logo of a kind, its line icon, or the icon of its section in the catalogue. */
 export function iconOfKind(kind: string): string {
-  if (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind)) return kind
+  if (Object.hasOwn(LOGOS, kind) || Object.hasOwn(LINES, kind)) return kind
   return catalogue.find(({ kinds }) => kinds.some((other) => other.kind === kind))?.icon ?? 'webhook'
 }
 
@@ -127,7 +128,7 @@ const nameOf = (asset: Asset | undefined) => basename(asset?.path ?? '')
 function sprite(): string {
   const images = [
     ...Object.values(LINES).map((file) => imageOf(join(LINE_FOLDER, `${file}.svg`))),
-    ...Object.values(MARKS).map((file) => imageOf(join(MARK_FOLDER, `${file}.svg`))),
+    ...Object.values(LOGOS).map((file) => imageOf(join(LOGO_FOLDER, `${file}.svg`))),
     ...glyphs.map(([status, glyph]) => glyphImage(status, glyph)),
   ]
   const width = (images.length - 1) * CELL + 24

@@ -9,8 +9,9 @@ import type { Context, Flash } from './context.ts'
 import type { Area } from './navigation.ts'
 import { Notice } from './notice.tsx'
 import type { PingRefusal } from './refusal.ts'
-import { asPage, htmlDocument } from './send-html.ts'
-import { Brand, onlyProject, Sidebar } from './sidebar.tsx'
+import { asPage, htmlDocument, wantsPage } from './send-html.ts'
+import { readCookie, setCookie } from './sessions.ts'
+import { Brand, Sidebar } from './sidebar.tsx'
 import type { Workspace } from './workspace.ts'
 
 export interface Frame {
@@ -28,13 +29,24 @@ export interface Frame {
   /** polling interval in seconds, for a page without events */
   pollSeconds?: number
   feed?: string
+  /** time zone of exact times for accounts without a chosen one; default UTC */
+  zone?: string
   /** hides the page from crawlers */
   isPublic?: boolean
 }
 
 export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
+  rememberProject(context, frame)
   const response = asPage(context.response.status(status))
   endCompressed(context.request, response, renderPage(context, frame, content))
+}
+
+/** Pages without a project then show this one in the menu. Scripts that read a page in another tab change nothing. */
+function rememberProject({ request, response, deps }: Context, { workspace, project }: Frame): void {
+  if (!project || !workspace || workspace.projects.length < 2 || !wantsPage(request)) return
+  if (readCookie(request, deps.config, 'project') !== project.uuid) {
+    setCookie(response, deps.config, 'project', project.uuid)
+  }
 }
 
 /** Sends a page that was rendered before, the same for all visitors. */
@@ -56,7 +68,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
       data-live={frame.live}
       data-poll={frame.pollSeconds && frame.pollSeconds * 1000}
       data-theme={context.session?.theme || undefined}
-      data-zone={context.session?.tz || undefined}
+      data-zone={context.session?.tz || frame.zone}
     >
       <head>
         <meta charset="utf-8" />
@@ -91,7 +103,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           <Sidebar
             context={context}
             workspace={frame.workspace}
-            project={frame.project ?? onlyProject(frame.workspace)}
+            project={frame.project ?? frame.workspace.current}
             area={frame.area}
             riskBase={frame.riskBase}
           />
@@ -155,7 +167,7 @@ function Refusal({ refusal }: { refusal: PingRefusal | null }) {
 
 /** Shows a gap in our coverage for a day. No check goes down because of it. */
 function Blindness({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
-  const shown = project ?? onlyProject(workspace)
+  const shown = project ?? workspace.current
   const gap = workspace.attention?.gap
   return (
     <div data-region="blindness">

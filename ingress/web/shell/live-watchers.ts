@@ -8,9 +8,9 @@ import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
 /** Announcements within this time share one query. */
 const GATHER_MS = 300
 /** Minimum interval between reloads of a page. */
-const REST_AFTER_CHANGE_MS = 2_000
+const PAUSE_AFTER_CHANGE_MS = 2_000
 /** Minimum interval between queries that found no change. */
-const REST_MS = 500
+const PAUSE_MS = 500
 /** Polls without an announcement, because one may be lost, and proxies cut connections that are idle for a minute. */
 const POLL_ANYWAY_MS = 30_000
 /** An open page then reconnects automatically. */
@@ -30,18 +30,19 @@ export interface Topic {
   /** present for topics about all checks of a project */
   projectId?: number
   isConcerned(gathered: Gathered): boolean
-  look(): Promise<{ mark: string; isDown: boolean }>
+  /** `fingerprint` changes with the contents of the page */
+  read(): Promise<{ fingerprint: string; isDown: boolean }>
 }
 
 interface Watched {
   topic: Topic
   /** by response, with the id of the session */
   watchers: Map<Response, number>
-  mark: string
+  fingerprint: string
   endsAt: number
   /** earliest time of the next query, in milliseconds since 1970 */
-  restsUntil: number
-  isLooking: boolean
+  pausedUntil: number
+  isQuerying: boolean
   /** true if a change was announced during the running query */
   isDue: boolean
   timer: NodeJS.Timeout | null
@@ -51,9 +52,9 @@ interface Watched {
 export class Watchers {
   readonly #db: Knex
   readonly #log: Log
-  readonly #things = new Map<string, Watched>()
+  readonly #watched = new Map<string, Watched>()
   #gathered: Gathered | null = null
-  #isAnything = false
+  #isAll = false
 
   constructor({ db, log, onLive }: WatchersDeps) {
     this.#db = db
@@ -62,29 +63,29 @@ export class Watchers {
   }
 
   isFull(): boolean {
-    return [...this.#things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
+    return [...this.#watched.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
   }
 
   /**
    * @param sessionId events end when its user signs out, leaves the organisation or gets other rights
-   * @param seen mark of the page's content; if a newer one exists, the page is notified at once
+   * @param seen fingerprint of the page's contents; if it has changed, the page is notified at once
    */
   async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
     if (response.destroyed) return
-    const known = this.#things.get(topic.name)
+    const known = this.#watched.get(topic.name)
     const watched = known ?? this.#begin(topic, seen)
     watched.watchers.set(response, sessionId)
     response.once('close', () => this.#remove(watched, response))
     if (!known) {
-      await this.#look(watched)
+      await this.#query(watched)
       return
     }
-    const { mark, isDown } = await topic.look()
-    if (mark !== seen) response.write(changed(isDown))
+    const { fingerprint, isDown } = await topic.read()
+    if (fingerprint !== seen) response.write(changed(isDown))
   }
 
   #gather(change: LiveChange | CacheChange): void {
-    if (this.#things.size === 0) return
+    if (this.#watched.size === 0) return
     if (!this.#gathered) {
       this.#gathered = { checks: new Set(), uuids: new Set(), integrations: new Set(), projects: new Set() }
       // Open pages must not keep a process from stopping.
@@ -94,7 +95,7 @@ export class Watchers {
       this.#gathered.projects.add(change.projectId)
       if (change.kind === 'check') this.#gathered.uuids.add(change.uuid)
     } else if ('all' in change) {
-      this.#isAnything = true
+      this.#isAll = true
     } else {
       for (const id of change.checks) this.#gathered.checks.add(id)
       for (const id of change.integrations) this.#gathered.integrations.add(id)
@@ -104,16 +105,17 @@ export class Watchers {
   async #notify(): Promise<void> {
     if (!this.#gathered) return
     const notified = this.#gathered
-    const isAll = this.#isAnything
+    const isAll = this.#isAll
     this.#gathered = null
-    this.#isAnything = false
+    this.#isAll = false
     if (!isAll) await this.#addProjects(notified)
-    for (const watched of this.#things.values()) if (isAll || watched.topic.isConcerned(notified)) this.#poke(watched)
+    for (const watched of this.#watched.values())
+      if (isAll || watched.topic.isConcerned(notified)) this.#queryAgain(watched)
   }
 
   async #addProjects(notified: Gathered): Promise<void> {
     if (notified.checks.size === 0) return
-    if (![...this.#things.values()].some(({ topic }) => topic.projectId !== undefined)) return
+    if (![...this.#watched.values()].some(({ topic }) => topic.projectId !== undefined)) return
     try {
       for (const id of await projectsOfChecks(this.#db, [...notified.checks])) notified.projects.add(id)
     } catch (error) {
@@ -125,14 +127,14 @@ export class Watchers {
     const watched: Watched = {
       topic,
       watchers: new Map(),
-      mark: seen,
+      fingerprint: seen,
       endsAt: Date.now() + MAX_MS,
-      restsUntil: 0,
-      isLooking: false,
+      pausedUntil: 0,
+      isQuerying: false,
       isDue: false,
       timer: null,
     }
-    this.#things.set(topic.name, watched)
+    this.#watched.set(topic.name, watched)
     return watched
   }
 
@@ -140,43 +142,43 @@ export class Watchers {
     watched.watchers.delete(response)
     if (watched.watchers.size > 0) return
     if (watched.timer) clearTimeout(watched.timer)
-    if (this.#things.get(watched.topic.name) === watched) this.#things.delete(watched.topic.name)
+    if (this.#watched.get(watched.topic.name) === watched) this.#watched.delete(watched.topic.name)
   }
 
-  #poke(watched: Watched): void {
+  #queryAgain(watched: Watched): void {
     watched.isDue = true
-    if (!watched.isLooking) this.#lookIn(watched, watched.restsUntil - Date.now())
+    if (!watched.isQuerying) this.#queryIn(watched, watched.pausedUntil - Date.now())
   }
 
-  #lookIn(watched: Watched, ms: number): void {
+  #queryIn(watched: Watched, ms: number): void {
     if (watched.timer) clearTimeout(watched.timer)
     if (watched.watchers.size === 0) return
-    watched.timer = setTimeout(() => void this.#look(watched), Math.max(0, ms))
+    watched.timer = setTimeout(() => void this.#query(watched), Math.max(0, ms))
     watched.timer.unref()
   }
 
-  async #look(watched: Watched): Promise<void> {
+  async #query(watched: Watched): Promise<void> {
     if (Date.now() >= watched.endsAt) {
       for (const response of watched.watchers.keys()) response.end()
       return
     }
-    watched.isLooking = true
+    watched.isQuerying = true
     watched.isDue = false
-    let restMs = REST_MS
+    let pauseMs = PAUSE_MS
     try {
-      const { mark, isDown } = await watched.topic.look()
+      const { fingerprint, isDown } = await watched.topic.read()
       await this.#endForeign(watched)
-      const isChanged = mark !== watched.mark
+      const isChanged = fingerprint !== watched.fingerprint
       const text = isChanged ? changed(isDown) : ': still here\n\n'
-      if (isChanged) restMs = REST_AFTER_CHANGE_MS
-      watched.mark = mark
+      if (isChanged) pauseMs = PAUSE_AFTER_CHANGE_MS
+      watched.fingerprint = fingerprint
       for (const response of watched.watchers.keys()) response.write(text)
     } catch (error) {
-      this.#log.warn(describeError(error), 'live.look-failed')
+      this.#log.warn(describeError(error), 'live.query-failed')
     }
-    watched.isLooking = false
-    watched.restsUntil = Date.now() + restMs
-    this.#lookIn(watched, watched.isDue ? restMs : POLL_ANYWAY_MS)
+    watched.isQuerying = false
+    watched.pausedUntil = Date.now() + pauseMs
+    this.#queryIn(watched, watched.isDue ? pauseMs : POLL_ANYWAY_MS)
   }
 
   /** Closes connections whose session may no longer see the topic; runs before every notification. */

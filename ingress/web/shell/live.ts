@@ -17,9 +17,9 @@ export function livePages(pages: Pages): void {
       name: `project ${project.id}`,
       projectId: project.id,
       isConcerned: ({ projects }) => projects.has(project.id),
-      async look() {
-        const { mark, down } = await listFingerprint(db, project.id)
-        return { mark: shortened(mark), isDown: down > 0 }
+      async read() {
+        const { fingerprint, down } = await listFingerprint(db, project.id)
+        return { fingerprint: shortened(fingerprint), isDown: down > 0 }
       },
     })
   })
@@ -29,9 +29,9 @@ export function livePages(pages: Pages): void {
       organisationId: project.organisationId,
       name: `check ${check.id}`,
       isConcerned: ({ checks, uuids }) => checks.has(check.id) || uuids.has(check.uuid),
-      async look() {
-        const { mark, isDown } = await checkFingerprint(context.deps.db, check.id)
-        return { mark: shortened(mark), isDown }
+      async read() {
+        const { fingerprint, isDown } = await checkFingerprint(context.deps.db, check.id)
+        return { fingerprint: shortened(fingerprint), isDown }
       },
     })
   })
@@ -41,24 +41,24 @@ export function livePages(pages: Pages): void {
       organisationId: project.organisationId,
       name: `integration ${integration.id}`,
       isConcerned: ({ integrations }) => integrations.has(integration.id),
-      async look() {
-        const { mark, isDown } = await integrationFingerprint(context.deps.db, integration.id)
-        return { mark: shortened(mark), isDown }
+      async read() {
+        const { fingerprint, isDown } = await integrationFingerprint(context.deps.db, integration.id)
+        return { fingerprint: shortened(fingerprint), isDown }
       },
     })
   })
 }
 
 /**
- * Returns the address of a page's events. Its mark was read before all other data, so no change is missed before the
- * connection.
+ * Returns the address of a page's events. The fingerprint in it was read before the data of the page, so that no change
+ * before the connection is missed.
  */
-export function liveAddress(path: string, mark: string): string {
-  return `${path}?seen=${shortened(mark)}`
+export function liveAddress(path: string, fingerprint: string): string {
+  return `${path}?seen=${shortened(fingerprint)}`
 }
 
-function shortened(mark: string): string {
-  return createHash('sha256').update(mark).digest('base64url').slice(0, 12)
+function shortened(fingerprint: string): string {
+  return createHash('sha256').update(fingerprint).digest('base64url').slice(0, 12)
 }
 
 async function watch({ response, deps, query }: Context, sessionId: number, topic: Topic): Promise<void> {

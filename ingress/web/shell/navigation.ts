@@ -19,6 +19,10 @@ const RISK = [
 
 export type RiskArea = (typeof RISK)[number]['area']
 
+export function isRiskArea(text: string): text is RiskArea {
+  return RISK.some(({ area }) => area === text)
+}
+
 export type Area =
   | RiskArea
   | 'checks'
@@ -106,7 +110,8 @@ export function navigation(
     ],
   })
   if (organisation) {
-    const base = riskBase ?? `/organisations/${organisation.uuid}/risk/sandbox`
+    // Outside the console the links redirect to the environment used last.
+    const base = riskBase ?? `/organisations/${organisation.uuid}/risk`
     sections.push({
       title: 'Risk signals',
       isFolded: riskBase === undefined,

@@ -5,7 +5,7 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './layout.tsx'
 import type { Area } from './navigation.ts'
-import { signedIn, type Workspace } from './workspace.ts'
+import { enterProject, signedIn, type Workspace } from './workspace.ts'
 
 /** By the first matching word of the path. */
 const AREAS: Readonly<Record<string, Area>> = {
@@ -51,8 +51,9 @@ export async function surroundings(
 ): Promise<Pick<Frame, 'workspace' | 'project' | 'area' | 'riskBase'>> {
   if (!context.session) return {}
   try {
-    const workspace = await signedIn(context)
-    const project = await projectOf(context, workspace)
+    const opened = await signedIn(context)
+    const project = await projectOf(context, opened)
+    const workspace = project ? await enterProject(context, opened, project) : opened
     const area = context.request.path
       .split('/')
       .map((word) => (Object.hasOwn(AREAS, word) ? AREAS[word] : undefined))

@@ -8,7 +8,8 @@ const notices: Readonly<Record<string, string>> = {
     'The password is changed, and you are signed out everywhere else. Keys and invitations that were created with your account still work: revoke those that you did not create.',
   'name-changed': 'Saved.',
   'reports-saved': 'Saved. You receive only the mails chosen below.',
-  'first-ping': 'Your first ping has arrived: the check is up. Edit it to set how often it is expected.',
+  'first-ping':
+    'Your first ping has arrived: the check is up. Open it and choose Edit to set how often a ping is expected.',
   'check-created': 'The check is created. It waits for its first ping.',
   'check-saved': 'The check is saved.',
   'check-deleted': 'The check is deleted.',

@@ -3,7 +3,7 @@ import type { IngressDeps } from '../../deps.ts'
 
 export interface PingRefusal {
   since: Micros
-  /** true if the broker is unreachable; false if the process does not fit its installation */
+  /** true if the broker is unreachable; false if the process does not know the schema or the ping queues */
   isBroker: boolean
 }
 

@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import type { IngressDeps } from '../../deps.ts'
 import { accountPages } from '../account/account.tsx'
 import { invitationPages } from '../account/invitation.tsx'
@@ -47,6 +47,7 @@ import { riskAssets, verificationModules } from '../risk/assets.ts'
 import { riskPages } from '../risk/pages.ts'
 import { createAssetRouter } from './assets.ts'
 import { livePages } from './live.ts'
+import { wantsPage } from './send-html.ts'
 import { createPages } from './serve.ts'
 
 export function createWebRouter(deps: IngressDeps): Router {
@@ -109,9 +110,4 @@ export function createWebRouter(deps: IngressDeps): Router {
     else next()
   })
   return all
-}
-
-/** Returns true for a browser, which needs a page and not a problem document. */
-function wantsPage({ method, headers }: Request): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html')
 }

@@ -1,4 +1,4 @@
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import type { Config } from '#shared/platform/process/config.ts'
 import { pageWithBase } from '../../base-path.ts'
 import { assets } from './assets.ts'
@@ -9,6 +9,11 @@ const FIRST_NEEDED = [
   `<${assets.style.path}>; rel=preload; as=style`,
   ...fonts.map(({ path }) => `<${path}>; rel=preload; as=font; type="font/woff2"; crossorigin`),
 ].join(', ')
+
+/** Returns true if a browser opens a page, which needs no problem document; false for the scripts of pages. */
+export function wantsPage({ method, headers }: Request): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html')
+}
 
 /** Sets the headers of a page. */
 export function asPage(response: Response): Response {

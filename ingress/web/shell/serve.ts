@@ -196,14 +196,12 @@ export function setSafetyHeaders(response: Response, deps: IngressDeps): void {
   const mayPostTo = issuer === undefined ? `'self'` : `'self' ${new URL(issuer).origin}`
   response.set({
     'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action ${mayPostTo}; base-uri 'none'; frame-ancestors 'none'`,
-    'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
     'Cache-Control': 'no-store',
   })
-  if (deps.config.publicUrl.startsWith('https:')) response.set('Strict-Transport-Security', 'max-age=31536000')
 }
 
 function redirectToSignIn(context: Context): void {

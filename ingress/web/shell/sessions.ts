@@ -74,9 +74,18 @@ export function newToken(): string {
 
 /**
  * Cookies: the session, and an id of visitors for their form tokens; an OIDC flow, and a password before its second
- * factor; a recent password confirmation; the message for the next page.
+ * factor; a recent password confirmation; the message for the next page; the uuid of the project that was opened last;
+ * the environment of the risk console that was used last.
  */
-export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
+export type CookieName =
+  | 'session'
+  | 'visit'
+  | 'sign-in'
+  | 'second-step'
+  | 'recent-password'
+  | 'flash'
+  | 'project'
+  | 'risk-env'
 
 /** Returns the last cookie of this name; empty without one. */
 export function readCookie(request: Request, config: Config, name: CookieName): string {

@@ -5,11 +5,6 @@ import { Logo } from './icons.tsx'
 import { type Area, type NavigationSection, navigation } from './navigation.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A user with only one project needs no choice. */
-export function onlyProject({ projects }: Workspace): MemberProject | undefined {
-  return projects.length === 1 ? projects[0] : undefined
-}
-
 export function Brand({ name }: { name: string }) {
   return (
     <a class="brand" href="/">

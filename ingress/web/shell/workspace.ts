@@ -11,13 +11,16 @@ import { auditedActor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { personOf } from './audit.ts'
 import type { Context } from './context.ts'
+import { readCookie } from './sessions.ts'
 
 /** Data that a signed-in user may see. Every page loads its data through it. */
 export interface Workspace {
   session: Session
   memberships: Membership[]
   projects: MemberProject[]
-  /** of the open project, or of the only one */
+  /** project of the page; otherwise the project that this browser opened last, or the only one */
+  current: MemberProject | undefined
+  /** of the current project */
   attention: Attention | null
 }
 
@@ -37,9 +40,26 @@ export async function signedIn(context: Context): Promise<Workspace> {
     listMemberships(deps.db, session.userId),
     listProjectsOf(deps.db, session.userId),
   ])
-  const shown =
-    projects.find(({ uuid }) => uuid === context.params.project) ?? (projects.length === 1 ? projects[0] : null)
-  return { session, memberships, projects, attention: shown ? await findAttention(deps.db, shown.id) : null }
+  const find = (wanted: string | undefined) => projects.find(({ uuid }) => uuid === wanted)
+  const current =
+    find(context.params.project) ??
+    find(readCookie(context.request, deps.config, 'project')) ??
+    (projects.length === 1 ? projects[0] : undefined)
+  return { session, memberships, projects, current, attention: await attentionOf(context, current) }
+}
+
+/** Makes a project the current one. */
+export async function enterProject<Opened extends Workspace>(
+  context: Context,
+  workspace: Opened,
+  project: MemberProject | undefined,
+): Promise<Opened> {
+  if (workspace.current?.id === project?.id) return workspace
+  return { ...workspace, current: project, attention: await attentionOf(context, project) }
+}
+
+async function attentionOf({ deps }: Context, project: MemberProject | undefined): Promise<Attention | null> {
+  return project ? await findAttention(deps.db, project.id) : null
 }
 
 /**
@@ -53,7 +73,7 @@ export async function requireProject(context: Context, right: Right, uuid?: stri
   const project = workspace.projects.find((candidate) => candidate.uuid === wanted)
   if (!project) throw new NotFoundError('There is no such project, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
-  return { ...workspace, project }
+  return { ...(await enterProject(context, workspace, project)), project }
 }
 
 /** Returns the check of the path, within the user's projects. @throws as `requireProject` */
@@ -65,8 +85,7 @@ export async function requireCheckPage(context: Context, right: Right): Promise<
   const project = workspace.projects.find((candidate) => candidate.id === check?.projectId)
   if (!check || !project) throw new NotFoundError('There is no such check, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
-  const attention = workspace.attention ?? (await findAttention(context.deps.db, project.id))
-  return { ...workspace, project, check, attention }
+  return { ...(await enterProject(context, workspace, project)), project, check }
 }
 
 /**
@@ -86,7 +105,7 @@ async function uuidOfUniqueKey(context: Context, { projects }: Workspace, named:
   return null
 }
 
-/** Returns the organisation of the path. @throws as `requireProject` */
+/** Returns the organisation of the path; the current project is one of its projects. @throws as `requireProject` */
 export async function requireOrganisation(
   context: Context,
   right: Right,
@@ -95,7 +114,10 @@ export async function requireOrganisation(
   const organisation = workspace.memberships.find((one) => one.organisationUuid === context.params.organisation)
   if (!organisation) throw new NotFoundError('There is no such organisation, or you do not belong to it.')
   await requireRight(context, workspace, organisation, right)
-  return { ...workspace, organisation }
+  const { current, projects } = workspace
+  const isOwn = ({ organisationId }: MemberProject) => organisationId === organisation.organisationId
+  const project = current && isOwn(current) ? current : projects.find(isOwn)
+  return { ...(await enterProject(context, workspace, project)), organisation }
 }
 
 /** @throws ForbiddenError; the attempt is recorded in the audit log */

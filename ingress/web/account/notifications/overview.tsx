@@ -2,10 +2,12 @@ import { CONTACT_KINDS, isGatewaySet } from '#shared/monitoring/contacts/contact
 import { type ContactMethod, isUsable, MAX_METHODS } from '#shared/monitoring/contacts/contact-method.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/contacts/contact-rules.ts'
 import { findContactRules, findOnCallSettings } from '#shared/monitoring/contacts/rule-store.ts'
+import { feedOfPerson } from '#shared/monitoring/on-call/feed-store.ts'
 import { listContactMethods } from '#shared/monitoring/operations/contact-config.ts'
 import { ButtonForm } from '../../forms/form.tsx'
 import { type Column, PlainTable } from '../../lists/list.tsx'
 import { labelOfKind } from '../../monitoring/integrations/labels.ts'
+import { FeedAddress, PersonalFeed } from '../../monitoring/on-call/feeds.tsx'
 import { Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
@@ -23,7 +25,11 @@ export async function showOverview(
   const { db, secrets, config } = context.deps
   const { userId, tz } = workspace.session
   const methods = await listContactMethods(db, secrets, userId)
-  const [rules, settings] = await Promise.all([findContactRules(db, [userId]), findOnCallSettings(db, [userId])])
+  const [rules, settings, feed] = await Promise.all([
+    findContactRules(db, [userId]),
+    findOnCallSettings(db, [userId]),
+    feedOfPerson(db, userId),
+  ])
   const shownRules = valuesOfRules(rules.get(userId) ?? { critical: [], other: [] })
   const shownSettings = valuesOfSettings(settings.get(userId) ?? DEFAULT_SETTINGS, tz || 'UTC')
   const options = methods.map((method) => ({ id: method.id, label: labelOf(method) }))
@@ -33,6 +39,7 @@ export async function showOverview(
     <>
       <Crumb href="/account" label="Account" />
       <h1>My notifications</h1>
+      <FeedAddress context={context} />
       <div class="settings">
         <section class="card" aria-labelledby="methods-title">
           <h2 id="methods-title">Contact methods</h2>
@@ -53,6 +60,11 @@ export async function showOverview(
         <section class="card" aria-labelledby="times-title">
           <h2 id="times-title">Quiet hours and shifts</h2>
           <SettingsForm context={context} state={sent.settings ?? { values: shownSettings, errors: new Map() }} />
+        </section>
+        <section class="card" aria-labelledby="calendar-title">
+          <h2 id="calendar-title">Calendar</h2>
+          <p class="hint">An address for calendar programs with your shifts in all organisations.</p>
+          <PersonalFeed context={context} base="/account/notifications" hasFeed={feed !== null} />
         </section>
       </div>
     </>,

@@ -25,6 +25,7 @@ import {
 } from '#shared/monitoring/operations/contacts.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { fieldErrors } from '../../monitoring/integrations/labels.ts'
+import { createOwnFeed, endOwnFeed } from '../../monitoring/on-call/feeds.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
@@ -42,6 +43,12 @@ export function notificationPages(pages: Pages): void {
   pages.get(BASE, (context) => showOverview(context))
   pages.post(`${BASE}/rules`, saveRules)
   pages.post(`${BASE}/settings`, saveSettings)
+  pages.post(`${BASE}/feed`, async (context) => {
+    await createOwnFeed(context, (await signedIn(context)).session, BASE)
+  })
+  pages.post(`${BASE}/feed/revoke`, async (context) => {
+    await endOwnFeed(context, (await signedIn(context)).session, BASE)
+  })
   pages.get(`${BASE}/new/:kind`, async (context) => {
     const workspace = await signedIn(context)
     const kind = kindOf(context)

@@ -1,5 +1,4 @@
-// What pages do beyond showing: copying, asking before something is lost, times that stay current, short messages.
-// Everything works without it.
+// Copy buttons, confirmation dialogs, relative times and short messages. The pages work without this script.
 
 function prepare() {
   for (const element of document.querySelectorAll('button[data-copy], [data-scripted]')) element.hidden = false
@@ -7,7 +6,7 @@ function prepare() {
 
 const toasts = document.querySelector('#toasts')
 
-/** A short message in the corner, which screen readers say and which goes by itself. */
+/** Shows a message in the corner for six seconds. Its container is a live region for screen readers. */
 function toast(text) {
   const line = document.createElement('p')
   line.className = 'toast'
@@ -16,13 +15,13 @@ function toast(text) {
   setTimeout(() => line.remove(), 6_000)
 }
 
-document.addEventListener('page:said', ({ detail }) => {
+document.addEventListener('page:message', ({ detail }) => {
   if (detail) toast(detail)
 })
 document.addEventListener('page:shown', prepare)
 
-/** Without the clipboard, which browsers give only to https and localhost, the old command still copies. */
-function copyOldWay(text) {
+/** Copies without the clipboard API, which browsers offer only on https and localhost. */
+function copyByCommand(text) {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'hidden'
@@ -40,9 +39,9 @@ document.addEventListener('click', async (event) => {
   const isCopied = navigator.clipboard
     ? await navigator.clipboard.writeText(text).then(
         () => true,
-        () => copyOldWay(text),
+        () => copyByCommand(text),
       )
-    : copyOldWay(text)
+    : copyByCommand(text)
   button.focus()
   if (!isCopied) {
     const code = button.parentElement.querySelector('code')
@@ -55,8 +54,8 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => button.classList.remove('copied'), 1500)
 })
 
-/** Names what is lost. The form that was about to be sent is sent once the person says so. */
-function ask(question, form, submitter) {
+/** Shows the confirmation dialog, and submits the form after a yes. */
+function confirmSubmit(question, form, submitter) {
   const dialog = document.querySelector('#question')
   dialog.querySelector('p').textContent = question
   const yes = dialog.querySelector('[value=yes]')
@@ -73,8 +72,8 @@ function ask(question, form, submitter) {
   dialog.querySelector('[value=""]').focus()
 }
 
-/** `{selected}` in a question stands for what is ticked. */
-function filled(question) {
+/** Replaces `{selected}` in a question by the number and names of the selected checks. */
+function withSelection(question) {
   if (!question.includes('{selected}')) return question
   const rows = [...document.querySelectorAll('input[name=check]:checked')].map((box) =>
     box.ariaLabel.slice('Select '.length),
@@ -91,7 +90,7 @@ document.addEventListener(
     if (!question) return
     if (form.dataset.confirmed !== 'yes') {
       event.preventDefault()
-      ask(filled(question), form, submitter)
+      confirmSubmit(withSelection(question), form, submitter)
       return
     }
     const confirmed = form.querySelector('input[name=_confirmed]') ?? document.createElement('input')
@@ -118,7 +117,7 @@ document.addEventListener('click', (event) => {
     if (!menu.contains(event.target)) menu.open = false
 })
 
-// A file that is dropped or chosen is read into the field that the form sends: it can be looked at first.
+// Reads a dropped or selected file into a text field, so that the user can review it before submitting.
 async function readInto(zone, file) {
   if (!file) return
   const field = document.getElementById(zone.dataset.drop)
@@ -144,7 +143,7 @@ for (const zone of document.querySelectorAll('[data-drop]')) {
     .addEventListener('change', ({ target }) => void readInto(zone, target.files[0]))
 }
 
-// What is typed leaves those of a long choice that hold it; a group without any of them goes too.
+// Filters a long list by the typed text, and hides groups without a match.
 for (const field of document.querySelectorAll('input[data-filters]')) {
   field.addEventListener('input', () => {
     const wanted = field.value.trim().toLowerCase()
@@ -156,14 +155,14 @@ for (const field of document.querySelectorAll('input[data-filters]')) {
   })
 }
 
-// A placeholder is put where one was typing last.
-let typedIn = null
+// Inserts a placeholder into the text field that had the focus last.
+let lastField = null
 document.addEventListener('focusin', ({ target }) => {
-  if (target.matches('textarea, input[type=text]')) typedIn = target
+  if (target.matches('textarea, input[type=text]')) lastField = target
 })
 for (const button of document.querySelectorAll('button[data-inserts]')) {
   button.addEventListener('click', () => {
-    const field = typedIn?.form === button.form ? typedIn : document.getElementById(button.dataset.into)
+    const field = lastField?.form === button.form ? lastField : document.getElementById(button.dataset.into)
     field.focus()
     field.setRangeText(button.dataset.inserts, field.selectionStart, field.selectionEnd, 'end')
   })
@@ -176,10 +175,16 @@ const units = [
   [1, 's'],
 ]
 
-function distanceOf(then) {
+function distanceOf(then, isLong = false) {
   const seconds = Math.abs(Math.round((then - Date.now()) / 1000))
-  const [size, name] = units.find(([unit]) => seconds >= unit) ?? units[3]
-  return `${Math.floor(seconds / size)} ${name}`
+  const found = units.findIndex(([unit]) => seconds >= unit)
+  const index = found === -1 ? 3 : found
+  const [size, name] = units[index]
+  const text = `${Math.floor(seconds / size)} ${name}`
+  if (!isLong || size < 3600) return text
+  const [smaller, smallerName] = units[index + 1]
+  const rest = Math.floor((seconds % size) / smaller)
+  return rest === 0 ? text : `${text} ${rest} ${smallerName}`
 }
 
 function relative(then) {
@@ -188,32 +193,36 @@ function relative(then) {
   return seconds < 0 ? `${distanceOf(then)} ago` : `in ${distanceOf(then)}`
 }
 
-function keepTimes() {
+function updateTimes() {
   for (const time of document.querySelectorAll('[data-ago], [data-for]')) {
     const then = Date.parse(time.dateTime ?? time.title.replace(' ', 'T').replace(' UTC', 'Z'))
     const before = time.textContent
-    // A status may precede the distance.
-    const text = time.matches('[data-for]') ? before.replace(/\d+ \w+$/, distanceOf(then)) : relative(then)
+    // The text may begin with a status, which remains.
+    const text = time.matches('[data-for="2"]')
+      ? distanceOf(then, true)
+      : time.matches('[data-for]')
+        ? before.replace(/\d+ \w+$/, distanceOf(then))
+        : relative(then)
     if (before !== text) time.textContent = text
   }
 }
 
-// The timeline of a policy follows its form, which the server reads as when a step is added.
+// Updates the timeline of a policy while its form is edited, by the same request as adding a step.
 const planned = document.querySelector('#plan-preview')
 let planTyping = 0
 planned?.closest('form').addEventListener('input', ({ currentTarget: form }) => {
   clearTimeout(planTyping)
-  const mine = setTimeout(async () => {
+  const current = setTimeout(async () => {
     const body = new URLSearchParams([...new FormData(form), ['do', 'draft']])
     const answer = await fetch(form.action, { method: 'POST', body }).catch(() => null)
-    if (!answer?.ok || mine !== planTyping) return
+    if (!answer?.ok || current !== planTyping) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     planned.replaceChildren(...page.querySelector('#plan-preview').childNodes)
   }, 300)
-  planTyping = mine
+  planTyping = current
 })
 
-// Exact times are in the time zone of the account, unless the page offers a choice.
+// Exact times are in the time zone of the account or of the check, unless the page offers a choice.
 function showZone() {
   const { zone } = document.documentElement.dataset
   if (!zone || document.querySelector('#zone')) return
@@ -225,18 +234,19 @@ function showZone() {
     })
     time.textContent = time.dataset.exact === 'named' ? `${text} ${zone}` : text
   }
+  for (const name of document.querySelectorAll('[data-zone-name]')) name.textContent = zone
 }
 
-// What was said once is not said again when the page is loaded anew.
+// Removes `done` from the address, so that a reload does not show its message again.
 const here = new URL(location.href)
 if (here.searchParams.has('done')) {
   here.searchParams.delete('done')
   history.replaceState(null, '', here)
 }
 
-// Who sent a form with a mistake goes on where the first one is.
+// Focuses the first invalid field of a refused form.
 document.querySelector('[aria-invalid=true]')?.focus()
 
 prepare()
 showZone()
-setInterval(keepTimes, 1_000)
+setInterval(updateTimes, 1_000)

@@ -1,5 +1,5 @@
-// The page of a check and its form: pings in a drawer, times by the chosen clock, what a schedule means while it is
-// typed. Everything works without it.
+// The page of a check and its form: pings in a drawer, times in the selected zone, preview of a schedule while it is
+// typed. The pages work without this script.
 
 ;(() => {
   const KEY = 'times'
@@ -30,16 +30,17 @@
   }
 
   if (choice) {
-    const own = document.documentElement.dataset.zone
-    if (own && [...choice.options].every(({ value }) => value !== own)) choice.append(new Option(own, own))
-    const kept = localStorage.getItem(KEY) ?? own ?? null
-    if (kept !== null && [...choice.options].some(({ value }) => value === kept)) choice.value = kept
+    const accountZone = document.documentElement.dataset.zone
+    if (accountZone && [...choice.options].every(({ value }) => value !== accountZone))
+      choice.append(new Option(accountZone, accountZone))
+    const stored = localStorage.getItem(KEY) ?? accountZone ?? null
+    if (stored !== null && [...choice.options].some(({ value }) => value === stored)) choice.value = stored
     choice.addEventListener('change', () => {
       localStorage.setItem(KEY, choice.value)
       applyZone()
     })
     document.addEventListener('page:shown', () => {
-      if (kept !== null && choice.value === '') choice.value = localStorage.getItem(KEY) ?? ''
+      if (stored !== null && choice.value === '') choice.value = localStorage.getItem(KEY) ?? ''
       applyZone()
     })
     applyZone()
@@ -48,8 +49,8 @@
   let drawer = null
 
   /**
-   * Shows the page of a ping over the log; its links to others and to other views of it stay in the drawer.
-   * @param {string} [from] which of these was followed: the focus is on it again
+   * Shows the page of a ping in a drawer over the log. Its links with `data-stays` open in the same drawer.
+   * @param {string} [from] `data-stays` of the followed link, which gets the focus again
    */
   async function openDrawer(href, from) {
     const answer = await fetch(href, { credentials: 'same-origin' })
@@ -89,8 +90,8 @@
     void openDrawer(link.href, link.dataset.stays)
   })
 
-  /** Offers for the word that is typed, behind those that stand before it; the browser's own list knows one value only. */
-  function offerWords(field, list) {
+  /** Completes the last word of a field. The browser's own completion replaces the whole value. */
+  function completeWords(field, list) {
     if (!field || !list) return
     const words = [...list.options].map(({ value }) => value)
     field.addEventListener('input', () => {
@@ -112,11 +113,14 @@
     const shown = document.querySelector('.preview')
     const data = new FormData(form)
     const query = new URLSearchParams(PREVIEWED.map((name) => [name, String(data.get(name) ?? '')]))
-    const answer = await fetch(`${shown.dataset.preview}?${query}`, { credentials: 'same-origin' })
+    const answer = await fetch(`${shown.dataset.preview}?${query}`, {
+      credentials: 'same-origin',
+      headers: { 'x-background-read': 'yes' },
+    })
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     const fresh = page.querySelector('.preview')
-    // Answers may come in another order than they were asked for.
+    // Responses may arrive in another order than their requests.
     if (fresh && mine === previews) shown.replaceChildren(...fresh.childNodes)
   }
 
@@ -133,7 +137,7 @@
         field.dispatchEvent(new Event('input', { bubbles: true }))
       })
     }
-    offerWords(form.querySelector('#tags'), form.querySelector('datalist[data-words]'))
+    completeWords(form.querySelector('#tags'), form.querySelector('datalist[data-words]'))
     form.addEventListener('input', ({ target }) => {
       if (!PREVIEWED.includes(target.name)) return
       clearTimeout(typing)

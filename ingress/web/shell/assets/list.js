@@ -1,4 +1,4 @@
-// Keys and counts for a long list of checks. Everything works without it.
+// Keyboard shortcuts, selection count and action menu of the list of checks. The page works without this script.
 
 const boxes = () => [...document.querySelectorAll('input[name=check]')]
 const rows = () => [...document.querySelectorAll('.checks tbody tr')]
@@ -85,7 +85,7 @@ function openMenu(link) {
   ;[...menu.children].find((item) => !item.hidden).focus()
 }
 
-// Without this menu a row leads to the page of its check, which has the same actions.
+// Without this script the link opens the page of the check, which has the same actions.
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('.row-more') : null
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !menu?.showPopover) return

@@ -1,29 +1,29 @@
-// Keeps an open page true: it reads itself again when the service says that something changed, when time alone changes
-// it, and after a form was sent from within it; and it says so when it cannot. Works row by row: what has not changed is
-// not touched, so focus, ticks and open parts stay.
+// Keeps an open page current. It loads the page again after an event of the server, when time alone changes a status,
+// and after a form in a row was sent. It replaces only changed elements, so that focus, selection and open parts remain. If
+// the page cannot be loaded, a bar shows the time of the last success.
 
 const page = document.documentElement
 const POLL_MS = 30_000
 const RETRY_MS = 2_000
 const MAX_WAIT_MS = 10_000
-const MISSES_UNTIL_TOLD = 2
+const MISSES_UNTIL_STALE = 2
 
-/** What belongs to the person, not to the service. */
-function isKept(element, name) {
+/** Returns true for attributes that the user or a script changes, not the server. */
+function isClientState(element, name) {
   if (name === 'open') return element.localName === 'details'
   return name === 'hidden' && element.matches('[data-copy], [data-scripted]')
 }
 
 function morphAttributes(from, to) {
   for (const { name } of [...from.attributes])
-    if (!to.hasAttribute(name) && !isKept(from, name)) from.removeAttribute(name)
+    if (!to.hasAttribute(name) && !isClientState(from, name)) from.removeAttribute(name)
   for (const { name, value } of [...to.attributes])
-    if (from.getAttribute(name) !== value && !isKept(from, name)) from.setAttribute(name, value)
+    if (from.getAttribute(name) !== value && !isClientState(from, name)) from.setAttribute(name, value)
 }
 
 const isSame = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.id ?? '') === (b.id ?? '')
 
-/** Makes `from` look as `to`; elements with an id are recognised wherever they move. */
+/** Changes `from` so that it equals `to`. Elements with an id are moved, not replaced. */
 function morph(from, to) {
   if (from.isEqualNode(to)) return
   if (from.nodeType !== Node.ELEMENT_NODE) {
@@ -50,10 +50,10 @@ function morph(from, to) {
   }
 }
 
-/** Shows what a freshly read page says. */
+/** Applies the HTML of a newly loaded page to this page. */
 function show(text) {
   const fresh = new DOMParser().parseFromString(text, 'text/html')
-  // The parts around the list are not regions, so the page that waited for the first check is loaded as a whole.
+  // After the first ping of a project the page also changes outside its regions, so the browser loads it as a whole.
   if (document.querySelector('[data-first-ping]') && !fresh.querySelector('[data-first-ping]')) {
     location.replace(`${location.pathname}?done=first-ping`)
     return
@@ -65,13 +65,13 @@ function show(text) {
   }
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true })
   document.title = fresh.title
-  // What was waited for is there: nothing changes any more.
+  // The awaited result has arrived, so polling ends.
   if (poll && fresh.documentElement.dataset.poll === undefined) clearInterval(polling)
   const icon = document.querySelector('link[rel=icon]')
   const wanted = fresh.querySelector('link[rel=icon]')
   if (wanted && icon.href !== wanted.href) icon.href = wanted.href
   document.dispatchEvent(new CustomEvent('page:shown'))
-  awaitTurn()
+  awaitNextChange()
 }
 
 const { live, poll } = page.dataset
@@ -81,8 +81,8 @@ let misses = 0
 
 const clock = (date) => date.toLocaleTimeString('en-GB')
 
-/** @param {string | null} text what keeps this page from being true; null when nothing does */
-function tell(text, link) {
+/** @param {string | null} text reason why the page may be out of date; null if it is current */
+function showStale(text, link) {
   const bar = document.querySelector('#connection')
   if (!bar) return
   page.toggleAttribute('data-stale', text !== null)
@@ -102,17 +102,21 @@ function tell(text, link) {
 }
 
 async function read() {
-  const answer = await fetch(location.href, { credentials: 'same-origin', signal: AbortSignal.timeout(MAX_WAIT_MS) })
+  const answer = await fetch(location.href, {
+    credentials: 'same-origin',
+    headers: { 'x-background-read': 'yes' },
+    signal: AbortSignal.timeout(MAX_WAIT_MS),
+  })
   if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
-    misses = MISSES_UNTIL_TOLD
-    tell('You are signed out.', answer.url)
+    misses = MISSES_UNTIL_STALE
+    showStale('You are signed out.', answer.url)
     return
   }
   if (!answer.ok) throw new Error(String(answer.status))
   const text = await answer.text()
   readAt = new Date()
   misses = 0
-  tell(null)
+  showStale(null)
   show(text)
 }
 
@@ -131,7 +135,7 @@ async function run() {
     await read()
   } catch {
     misses += 1
-    if (misses >= MISSES_UNTIL_TOLD) tell(`Not connected since ${clock(readAt)}.`)
+    if (misses >= MISSES_UNTIL_STALE) showStale(`Not connected since ${clock(readAt)}.`)
     clearTimeout(retry)
     retry = setTimeout(run, RETRY_MS)
   } finally {
@@ -141,14 +145,16 @@ async function run() {
   }
 }
 
-let turn = 0
+let changeTimer = 0
 
-/** Time alone makes checks late and takes them down: the page says when the next of its rows turns. */
-function awaitTurn() {
-  clearTimeout(turn)
-  const turns = [...document.querySelectorAll('[data-turns]')].map(({ dataset }) => Date.parse(dataset.turns))
-  const next = Math.min(...turns.filter((at) => at > Date.now()))
-  if (next - Date.now() < POLL_MS) turn = setTimeout(run, next - Date.now() + 1_000)
+/** Reloads after the next change of status that time alone causes, for example when a check becomes late. */
+function awaitNextChange() {
+  clearTimeout(changeTimer)
+  const changes = [...document.querySelectorAll('[data-next-change]')].map(({ dataset }) =>
+    Date.parse(dataset.nextChange),
+  )
+  const next = Math.min(...changes.filter((at) => at > Date.now()))
+  if (next - Date.now() < POLL_MS) changeTimer = setTimeout(run, next - Date.now() + 1_000)
 }
 
 function listen(address) {
@@ -165,16 +171,16 @@ function listen(address) {
   addEventListener('pagehide', () => events.close())
 }
 
-/** The last short message can be taken back, by the form that came with it. */
+/** Adds the undo form of the response to the newest short message. */
 function addUndo(form) {
   const toast = document.querySelector('#toasts .toast:last-child')
-  const own = document.importNode(form, true)
-  own.dataset.inline = 'Taken back'
-  own.addEventListener('submit', () => toast.remove())
-  toast?.append(' ', own)
+  const undo = document.importNode(form, true)
+  undo.dataset.inline = 'Undone'
+  undo.addEventListener('submit', () => toast.remove())
+  toast?.append(' ', undo)
 }
 
-// Small forms within a row are sent without leaving the page.
+// Submits the small forms of a row without leaving the page.
 document.addEventListener('submit', async (event) => {
   const { target: form, submitter } = event
   const inline = submitter?.dataset.inline ?? form.dataset.inline
@@ -189,19 +195,19 @@ document.addEventListener('submit', async (event) => {
     })
     if (!answer.ok) throw new Error(String(answer.status))
     if (!answer.headers.get('content-type')?.startsWith('text/html')) {
-      document.dispatchEvent(new CustomEvent('page:said', { detail: inline }))
+      document.dispatchEvent(new CustomEvent('page:message', { detail: inline }))
       await run()
       return
     }
     const text = await answer.text()
     show(text)
-    const said = new DOMParser().parseFromString(text, 'text/html').querySelector('main > .notice')
-    const undo = said?.querySelector('form')
-    const words = undo ? said.firstChild.textContent : (said?.textContent ?? inline)
-    document.dispatchEvent(new CustomEvent('page:said', { detail: words }))
+    const notice = new DOMParser().parseFromString(text, 'text/html').querySelector('main > .notice')
+    const undo = notice?.querySelector('form')
+    const words = undo ? notice.firstChild.textContent : (notice?.textContent ?? inline)
+    document.dispatchEvent(new CustomEvent('page:message', { detail: words }))
     if (undo) addUndo(undo)
   } catch {
-    document.dispatchEvent(new CustomEvent('page:said', { detail: 'That did not work. Load the page again.' }))
+    document.dispatchEvent(new CustomEvent('page:message', { detail: 'That did not work. Load the page again.' }))
   }
 })
 
@@ -211,5 +217,5 @@ if (live || poll) {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && (isDue || Date.now() - readAt.getTime() > 5_000)) void run()
   })
-  awaitTurn()
+  awaitNextChange()
 }

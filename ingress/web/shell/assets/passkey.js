@@ -1,8 +1,8 @@
-// Forms that a passkey fills in. Hidden where the browser has none, or no scripts run.
+// Forms that create or use a passkey. They are hidden if the browser does not support passkeys or scripts are off.
 
-const said = (text) => document.dispatchEvent(new CustomEvent('page:said', { detail: text }))
+const showMessage = (text) => document.dispatchEvent(new CustomEvent('page:message', { detail: text }))
 
-const WHY = {
+const MESSAGES = {
   InvalidStateError: 'This device has a passkey for your account already.',
   NotAllowedError: 'No passkey was used: it was cancelled, or took too long.',
 }
@@ -21,7 +21,7 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
       form.elements.answer.value = JSON.stringify(credential.toJSON())
       form.submit()
     } catch (error) {
-      said(WHY[error.name] ?? 'The passkey could not be used.')
+      showMessage(MESSAGES[error.name] ?? 'The passkey could not be used.')
     }
   })
 }
