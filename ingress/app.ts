@@ -6,16 +6,16 @@ import { monitoringDialect } from './api-monitoring/operation.ts'
 import { createSlashRedirects, monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
 import { addBaseToHeaders } from './base-path.ts'
 import type { IngressDeps } from './deps.ts'
-import { DOCS_CSP, docsPage } from './docs-page.tsx'
 import { failMonitoring, failProblem, refuseMethodWithProblem } from './errors.ts'
 import { createHealthRouter } from './health.ts'
 import { countBody } from './middleware/body.ts'
 import { clientAddress, requestId } from './middleware/request-safety.ts'
-import { documentedRoutes, openApiFile } from './openapi.ts'
+import { openApiFile } from './openapi.ts'
 import { platformRoutes } from './platform-routes.ts'
 import { type Dialect, mountRoutes } from './route.ts'
+import { SAFETY_HEADERS } from './safety-headers.ts'
+import { createDocsRouter } from './web/docs/router.ts'
 import { createWebRouter } from './web/shell/router.ts'
-import { asPage, htmlDocument } from './web/shell/send-html.ts'
 
 const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
 const problemDialect: Dialect = { answersHead: true, refuseMethod: refuseMethodWithProblem, fail: failProblem }
@@ -32,6 +32,8 @@ export function createApp(deps: IngressDeps): Express {
 
   app.use(requestId)
   app.use((request, response, next) => {
+    response.set(SAFETY_HEADERS)
+    if (deps.config.publicUrl.startsWith('https:')) response.set('Strict-Transport-Security', 'max-age=31536000')
     countBody(request, response, clientAddress(request, deps))
     next()
   })
@@ -39,7 +41,7 @@ export function createApp(deps: IngressDeps): Express {
   app.use(createSlashRedirects([...monitoringRoutes, ...publicRoutes]))
   app.use(mountRoutes(publicRoutes, publicDialect, deps))
   app.use(mountRoutes(platformRoutes, problemDialect, deps))
-  app.use(createDocsRouter(deps.config))
+  app.use(createDocsRouter(deps, openApiText(deps.config)))
   app.use(createHealthRouter(deps))
   app.use(createWebRouter(deps))
   app.use((request, response) => failUnrouted(nothingHere(), request, response, deps))
@@ -63,23 +65,9 @@ function isMalformedUrl(error: unknown): boolean {
   return error instanceof URIError
 }
 
-function createDocsRouter(config: Config): express.Router {
-  const { basePath, publicUrl } = config
-  const router = express.Router({ caseSensitive: true, strict: true })
-  // Generating it from the routes would add half a second to each start. The file is indented for readers.
-  const document = readFileSync(openApiFile, 'utf8')
+/** Generating it from the routes would add half a second to each start. The file is indented for readers. */
+function openApiText({ basePath }: Config): string {
+  return readFileSync(openApiFile, 'utf8')
     .replace(/\n */g, '')
     .replace('"servers": [{"url": "/"}]', `"servers": [{"url": "${basePath || '/'}"}]`)
-  let page: Promise<string> | undefined
-  router.get('/openapi.json', (_request, response) => {
-    response.type('application/json').set('Access-Control-Allow-Origin', '*').end(document)
-  })
-  router.get('/docs', async (_request, response) => {
-    page ??= docsPage(documentedRoutes, publicUrl).then((html) => htmlDocument(html, config))
-    asPage(response)
-      .set('Content-Security-Policy', DOCS_CSP)
-      .set('X-Content-Type-Options', 'nosniff')
-      .end(await page)
-  })
-  return router
 }

@@ -47,8 +47,8 @@ function headerWithBase(basePath: string, name: string, value: string): string {
 }
 
 /**
- * Returns a function that removes the base path from the address of a request. Well-known addresses may contain it
- * behind their name too, where clients look for the metadata of an issuer with a path (RFC 8414, RFC 9728). The function
+ * Returns a function that removes the base path from the address of a request. Well-known addresses may end with it,
+ * because clients request the metadata of an issuer with a path there (RFC 8414, RFC 9728). The function
  * redirects the base path without a slash, because its cookies are not sent there, and then returns false.
  */
 export function createBaseRemover(basePath: string): (request: IncomingMessage, response: ServerResponse) => boolean {

@@ -56,6 +56,9 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
   if (error instanceof UnavailableError) {
     deps.log.warn({ requestId: requestIdOf(response), ...describeError(error) }, 'request.unavailable')
   }
+  if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') {
+    deps.log.info({ requestId: requestIdOf(response), code: error.code, ...routeOf(response) }, 'request.refused')
+  }
   return {
     ...CODES[error.code],
     code: error.code,
@@ -63,6 +66,11 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
     errors: faultsOf(error),
     retryAfterSeconds: error.retryAfterSeconds,
   }
+}
+
+/** The pattern, because a path may contain secrets. */
+function routeOf({ req, locals }: Response): { method: string; route: string } {
+  return { method: req.method, route: String(locals.route ?? 'none') }
 }
 
 function faultsOf(error: DomainError): readonly FieldError[] {

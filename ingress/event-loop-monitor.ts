@@ -5,7 +5,7 @@ import type { Metrics } from '#shared/platform/process/metrics.ts'
 const SLOW_MS = 100
 const POLL_EVERY_MS = 20
 /** Interval without requests in progress. Fifty timers a second are a sixth of the cost of an idle process. */
-const IDLE_POLL_MS = 100
+const IDLE_POLL_MS = 250
 /** Maximum number of routes in a log entry. */
 const MAX_NAMED = 5
 
@@ -34,9 +34,9 @@ export function monitorEventLoop({
   let cpu = process.threadCpuUsage()
   const arm = (afterMs: number) => {
     planned = performance.now() + afterMs
-    timer = setTimeout(look, afterMs).unref()
+    timer = setTimeout(measure, afterMs).unref()
   }
-  function look(): void {
+  function measure(): void {
     const lateMs = performance.now() - planned
     if (lateMs > SLOW_MS) {
       const used = process.threadCpuUsage(cpu)

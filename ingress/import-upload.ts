@@ -114,7 +114,8 @@ async function storeChunks(deps: IngressDeps, id: string, request: AsyncIterable
     filled = 0
   }
   for await (const piece of request) {
-    if (bytes === 0 && isPacked(piece)) throw new UnsupportedMediaTypeError('compressed files are not supported')
+    if (bytes === 0 && isPacked(piece))
+      throw new UnsupportedMediaTypeError('the file is a spreadsheet or compressed: save it as CSV or text')
     bytes += piece.length
     if (bytes > MAX_FILE_BYTES) throw tooLarge()
     digest.update(piece)
@@ -138,5 +139,5 @@ function isPacked(piece: Buffer): boolean {
 }
 
 function tooLarge(): PayloadTooLargeError {
-  return new PayloadTooLargeError(`the file is longer than ${MAX_FILE_BYTES} bytes`)
+  return new PayloadTooLargeError(`the file is larger than ${MAX_FILE_BYTES / 1024 ** 2} MiB`)
 }

@@ -1,12 +1,22 @@
 import { z } from 'zod'
+import { productVersion } from '#shared/platform/process/version.ts'
 import { monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
 import { platformSecuritySchemes } from './api-risk/access.ts'
+import { bodyExamples } from './body-examples.ts'
+import { tagDescriptions } from './openapi-tags.ts'
 import { platformRoutes } from './platform-routes.ts'
+import storedExamples from './response-examples.json' with { type: 'json' }
 import type { Content, Route } from './route.ts'
 
 type Json = Record<string, unknown>
 
 export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...publicRoutes, ...platformRoutes]
+
+/**
+ * Recorded responses by id of the operation, and parts of responses by name of the schema. The schema's example appears
+ * in all operations without a separate one (test/ingress/openapi/response-examples.test.ts).
+ */
+const responseExamples: Readonly<Record<string, object>> = storedExamples
 
 /** A test compares the committed document with the routes. */
 export const openApiFile = new URL('../docs/openapi.json', import.meta.url)
@@ -28,14 +38,17 @@ export function openApiDocument(routes: readonly Route[] = documentedRoutes): Js
     openapi: '3.1.0',
     info: {
       title: 'Signalbox',
-      version: '1.0.0',
+      version: productVersion(),
       description:
         'Heartbeat monitoring under `/api/v3/` and risk-signal evidence under `/v1/`. Pings go to `/ping/<uuid>` ' +
         'and are described in the documentation.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.flatMap((route) => route.tags))].map((name) => ({ name })),
+    tags: [...new Set(routes.flatMap((route) => route.tags))].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -56,6 +69,7 @@ function operation(route: Route, schemas: Json): Json {
     ...fieldParameters(route.query, 'query', schemas),
     ...fieldParameters(route.headers, 'header', schemas),
   ]
+  const success = Object.keys(route.responses).find((status) => status.startsWith('2'))
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -66,14 +80,25 @@ function operation(route: Route, schemas: Json): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: route.body.required, content: mediaTypes(route.body.content, schemas) } }),
+      : {
+          requestBody: {
+            required: route.body.required,
+            content: mediaTypes(route.body.content, schemas, bodyExamples[route.operationId]),
+          },
+        }),
     responses: Object.fromEntries(
       Object.entries(route.responses).map(([status, response]) => [
         status,
         {
           description: response.description,
           ...(response.headers === undefined ? {} : { headers: headerDocuments(response.headers) }),
-          ...(response.content === undefined ? {} : { content: mediaTypes(response.content, schemas) }),
+          ...(response.content && {
+            content: mediaTypes(
+              response.content,
+              schemas,
+              status === success ? responseExamples[route.operationId] : undefined,
+            ),
+          }),
         },
       ]),
     ),
@@ -101,13 +126,18 @@ function headerDocuments(headers: Readonly<Record<string, string>>): Json {
   )
 }
 
-function mediaTypes(content: Content, schemas: Json): Json {
+function mediaTypes(content: Content, schemas: Json, example?: object): Json {
   return Object.fromEntries(
     Object.entries(content).map(([type, schema]) => [
       type,
-      { schema: schema === null ? { type: 'string' } : schemaDocument(schema, schemas) },
+      { schema: schema ? schemaDocument(schema, schemas) : unparsed(type), ...(example && { example }) },
     ]),
   )
+}
+
+/** Returns the schema of content without one: any JSON, or a text. */
+function unparsed(type: string): Json {
+  return type.includes('json') ? {} : { type: 'string' }
 }
 
 /** These members add no information. */
@@ -121,7 +151,8 @@ function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): 
 function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Json {
   const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any', override: shorten })
   for (const [id, definition] of Object.entries(document.$defs ?? {})) {
-    const rewritten = withComponentReferences(definition)
+    const example = responseExamples[id]
+    const rewritten = { ...withComponentReferences(definition), ...(example && { examples: [example] }) }
     const known = schemas[id]
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rewritten)) {
       throw new Error(`two schemas are called ${id}`)

@@ -8,7 +8,6 @@ export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string
     'Content-Disposition': `attachment; filename="risk-signals-pack-${packId.slice(0, 8)}.pdf"`,
     'Repr-Digest': `sha-256=:${sha256.toString('base64')}:`,
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
   }
 }
 

@@ -44,7 +44,7 @@ const LINGER_MS = 2_000
  * would send a reset, and the client would lose the response: a refusal would look like a network error.
  * @param ending called at the start: data after the body is not a request
  */
-export function lingerBehind(request: IncomingMessage, ending: () => void): void {
+export function discardRestOfBody(request: IncomingMessage, ending: () => void): void {
   const { socket } = request
   const close = () => Socket.prototype.destroySoon.call(socket)
   // Node calls this after the last response of a connection, and we call it after the response to a truncated body.

@@ -38,7 +38,8 @@ interface RouteDocument<P extends string> {
   summary: string
   description?: string
   tags: readonly string[]
-  deprecated?: boolean
+  /** date, `YYYY-MM-DD`, since which the operation is deprecated: the header `Deprecation` (RFC 9745) states it */
+  deprecated?: string
   /** answers every method, and is documented under this one */
   anyMethod?: boolean
   /**
@@ -142,6 +143,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
         dialect.prepare?.(request, response, methods)
         if (request.method === 'HEAD') declareLength(response)
         if (!route) return dialect.refuseMethod(request, response, methods)
+        if (route.deprecated) response.setHeader('Deprecation', `@${Date.parse(route.deprecated) / 1000}`)
         if (route.security.length > 0) forbidCaching(response, route)
         // Groups of a regular expression are numbered. The router has already decoded them.
         const params: Record<string, string> = {}

@@ -6,11 +6,11 @@ import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
 import { PUSH_PREFIX } from './ping/push.ts'
-import { lingerBehind } from './replies.ts'
+import { discardRestOfBody } from './replies.ts'
 
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
 /** Precision of a deadline. */
-const LOOKS_EVERY_MS = 2_000
+const CHECK_EVERY_MS = 2_000
 const KEEP_ALIVE_MS = 65_000
 /** Further connections are refused, because otherwise all clients become slow. */
 const MAX_CONNECTIONS = 20_000
@@ -65,13 +65,13 @@ export async function openHttpServer(
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: Math.min(LOOKS_EVERY_MS, headersMs),
+      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersMs),
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
       // The parser continues with data of the same packet, but a request behind a refused one must not run.
       if (refused.has(request.socket)) return
-      if (hasBody(request)) lingerBehind(request, () => refused.add(request.socket))
+      if (hasBody(request)) discardRestOfBody(request, () => refused.add(request.socket))
       const refusal = unsafeRequestStatus(request)
       if (refusal !== null) {
         refused.add(request.socket)
@@ -141,27 +141,27 @@ function refuse(socket: Socket): void {
  */
 function cutSlowReaders(server: Server, answerMs: number): void {
   const sockets = new Set<Socket>()
-  const standing = new WeakMap<Socket, { progress: string; since: number }>()
+  const stalled = new WeakMap<Socket, { progress: string; since: number }>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
-  function look(socket: Socket, now: number): void {
+  function check(socket: Socket, now: number): void {
     if (socket.writableLength === 0) {
-      standing.delete(socket)
+      stalled.delete(socket)
       return
     }
     const progress = `${socket.bytesWritten} ${unsentBytes(socket)}`
-    const known = standing.get(socket)
-    if (known?.progress !== progress) standing.set(socket, { progress, since: now })
+    const known = stalled.get(socket)
+    if (known?.progress !== progress) stalled.set(socket, { progress, since: now })
     else if (now - known.since >= answerMs) socket.destroy()
   }
   const timer = setInterval(
     () => {
       const now = performance.now()
-      for (const socket of sockets) look(socket, now)
+      for (const socket of sockets) check(socket, now)
     },
-    Math.min(LOOKS_EVERY_MS, answerMs / 2),
+    Math.min(CHECK_EVERY_MS, answerMs / 2),
   ).unref()
   server.once('close', () => clearInterval(timer))
 }

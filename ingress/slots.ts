@@ -15,15 +15,15 @@ export function createSlots(concurrency: number): Slots {
       busy.set(name, slot)
       if (slot.running < concurrency) slot.running += 1
       else {
-        const turn = Promise.withResolvers<void>()
-        slot.waiting.push(turn)
-        await turn.promise
+        const waiter = Promise.withResolvers<void>()
+        slot.waiting.push(waiter)
+        await waiter.promise
       }
       try {
         return await work()
       } catch (error) {
         // Refuses waiting calls too, because they would only wait for the same failure.
-        if (error instanceof UnavailableError) for (const turn of slot.waiting.splice(0)) turn.reject(error)
+        if (error instanceof UnavailableError) for (const waiter of slot.waiting.splice(0)) waiter.reject(error)
         throw error
       } finally {
         const next = slot.waiting.shift()
