@@ -1,12 +1,12 @@
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
-# Another registry than the public one, when set.
+# Replaces the public npm registry, if set.
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
-# A base image with an older Node (NODE_IMAGE) gets the version the project is developed on beside it.
+# Adds the Node version of the project if the base image (NODE_IMAGE) has an older one.
 RUN mkdir -p /opt/node/node_modules/.bin \
  && if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 24 ]; then \
       npm install --prefix /opt/node --no-save "node@$(node -p 'require("./package.json").devDependencies.node')" \
@@ -27,8 +27,8 @@ COPY all all
 COPY docs/openapi.json docs/openapi.json
 RUN mkdir -p /var/lib/signalbox node_modules/.cache && chown node:node /var/lib/signalbox node_modules/.cache
 USER node
-# What a start would compile is compiled here: the file system of the container is read-only.
+# Fills the compile cache, because the file system of the container is read-only.
 RUN node --import ./shared/platform/process/load-typescript.mjs --input-type=module --eval "await import('./all/start-all.ts')"
 EXPOSE 8080 2525
-# The first two are explained in stack/stack-settings.ts.
+# stack/stack-settings.ts explains the first two.
 CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=512", "--import", "./shared/platform/process/load-typescript.mjs", "ingress/main.ts"]

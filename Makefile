@@ -2,10 +2,10 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-# npm scripts run on the Node of the dev dependencies, also on a machine with another version.
+# npm scripts use the Node version of the dev dependencies, even if the machine has another one.
 STAMP := node_modules/.installed
 
-# Words after `soak` or `bench` are arguments: `make bench -- pings --quick`. Make sees them as goals, so they must
+# Words after `soak` or `bench` are arguments: `make bench -- pings --quick`. They are goals for make, so they must
 # do nothing, even if a target has the same name, for example `memory`.
 ifneq ($(filter soak bench,$(firstword $(MAKECMDGOALS))),)
 ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
@@ -13,8 +13,12 @@ ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
 else
 .PHONY: help up demo try down status migrate lint format typecheck unused test test-unit test-system test-all fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi secrets release-files check
 
+##@ Help
+
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+##@ Run on this machine
 
 up: $(STAMP) ## start everything in the background; print what to open, what to ping and where mail arrives
 	@npm run -s stack -- up
@@ -34,6 +38,14 @@ status: $(STAMP) ## show running processes and problems: refused pings, broker, 
 migrate: $(STAMP) ## apply database migrations
 	@npm run -s migrate
 
+secrets: ## create the secret files that compose.yaml mounts, if missing
+	@sh stack/secrets.sh
+
+backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a separate database, compare, and drop that database
+	@folder=$${BACKUP_FOLDER:-.local/backup}; npm run -s admin -- backup write --to $$folder && npm run -s admin -- backup verify --from $$folder
+
+##@ Check and test
+
 format: $(STAMP) ## format all files
 	@npm run -s format
 
@@ -42,6 +54,9 @@ lint: $(STAMP) ## check formatting, imports and lint rules
 
 typecheck: $(STAMP) ## check types
 	@npm run -s typecheck
+
+unused: $(STAMP) ## find unused files, exports and dependencies
+	@npm run -s unused
 
 test: $(STAMP) ## run format, lint, type and unused-code checks, and unit, API and worker tests (`make test FILE=test/ingress/web`)
 ifdef FILE
@@ -59,6 +74,10 @@ test-system: $(STAMP) ## run browser, documentation, fault and fuzz tests
 
 test-all: export TEST_FULL = 1
 test-all: test test-system ## run `test` and `test-system`, and property tests with all cases
+
+check: test test-system ## run `test` and `test-system`, as continuous integration does
+
+##@ Longer tests
 
 fuzz: $(STAMP) ## send 10,000 mutated requests to every listener (at most five minutes; FUZZ_SEED repeats a run)
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
@@ -81,29 +100,22 @@ cluster-faults: $(STAMP) ## run each fault of three brokers and two database ser
 backlog: $(STAMP) ## test that 200,000 waiting pings drain while other checks are alerted
 	@BACKLOG_MESSAGES=200000 npm run -s test -- test/faults/backlog.test.ts
 
-backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a separate database, compare, and drop that database
-	@folder=$${BACKUP_FOLDER:-.local/backup}; npm run -s admin -- backup write --to $$folder && npm run -s admin -- backup verify --from $$folder
-
 e2e: $(STAMP) ## run the end-to-end scenarios
 	@npm run -s test -- 'test/e2e/**/*.test.ts'
+
+##@ Write files
 
 openapi: $(STAMP) ## write docs/openapi.json
 	@npm run -s admin -- openapi --write
 
-secrets: ## create the secret files that compose.yaml mounts, if missing
-	@sh stack/secrets.sh
-
 release-files: $(STAMP) ## write a bill of materials (CycloneDX) and the list of licences to release/
 	@npm run -s release-files
-
-unused: $(STAMP) ## find unused files, exports and dependencies
-	@npm run -s unused
-
-check: test test-system ## run `test` and `test-system`, as continuous integration does
 
 endif
 
 .PHONY: soak bench
+
+##@ Load and benchmarks
 
 soak: $(STAMP) ## run two hours of load with a fault every five minutes on separate servers, and reconcile the results (`make soak -- --minutes 10`)
 	@npm run -s soak -- $(ARGUMENTS)
@@ -111,7 +123,7 @@ soak: $(STAMP) ## run two hours of load with a fault every five minutes on separ
 bench: $(STAMP) ## run benchmarks, as ratios against a limit or baseline of the same run (`make bench -- pings --quick`)
 	@npm run -s bench -- $(ARGUMENTS)
 
-# A stamp of our own: npm leaves none that tells an interrupted installation from a finished one.
+# This stamp exists only after a complete installation; npm has no file that shows this.
 $(STAMP): package.json package-lock.json
 	@if [ node_modules/.package-lock.json -nt package-lock.json ] && [ -x node_modules/.bin/tsx ]; then :; else \
 	  echo 'installing dependencies (once; a minute or two)'; \

@@ -1,7 +1,7 @@
 import { ensureCredentials, setupLink } from './credentials.ts'
 import { readState, writeState } from './service-state.ts'
 import { startProcesses } from './start-processes.ts'
-import { start } from './up.ts'
+import { startAgain } from './up.ts'
 
 /**
  * `make demo`: starts the product, creates a project with sample data and starts a process that pings its checks.
@@ -9,7 +9,7 @@ import { start } from './up.ts'
  * @throws as `up`
  */
 export async function demo(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
-  const started = await start(env, folder, say)
+  const started = await startAgain(env, folder, say)
   // Otherwise a later `make up` would create an organisation that the first owner does not get.
   await ensureCredentials(folder, started.admin, started.address)
   const state = readState(folder)

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-const kept = 200
+const MAX_MAILS = 200
 const caught: CaughtMail[] = []
 const host = process.env.HOST ?? '127.0.0.1'
 
@@ -19,7 +19,7 @@ const smtp = new SMTPServer({
         const to = session.envelope.rcptTo.map(({ address }) => address)
         const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
         caught.unshift({ at: new Date().toISOString(), from, to, subject, text, html })
-        caught.splice(kept)
+        caught.splice(MAX_MAILS)
         done()
       })
       .catch(done)
@@ -69,14 +69,14 @@ export function mailPage(mails: readonly CaughtMail[]): string {
 <h1>Caught mail</h1>
 <p class="warning">For trials only: anyone who opens this page can read every mail below, links for signing in and for new
 passwords included. For more than a trial set <code>SMTP_URL</code> to a mail server of your own.</p>
-${mails.map(mailHtml).join('\n') || '<p>No mail yet. Load this page again once something was sent.</p>'}</html>`
+${mails.map(mailHtml).join('\n') || '<p>No mail yet. Reload this page after a mail was sent.</p>'}</html>`
 }
 
 function mailHtml({ at, from, to, subject, text, html }: CaughtMail, index: number): string {
-  const look = html === '' ? '' : `<iframe sandbox="" title="The mail as it looks" srcdoc="${escaped(html)}"></iframe>`
+  const frame = html === '' ? '' : `<iframe sandbox="" title="Rendered mail" srcdoc="${escaped(html)}"></iframe>`
   return `<details${index === 0 ? ' open' : ''}><summary><b>${escaped(subject)}</b>
 <small>to ${escaped(to.join(', '))}, from ${escaped(from)}, ${escaped(at)}</small></summary>
-<pre>${linked(text.trim())}</pre>${look}</details>`
+<pre>${linked(text.trim())}</pre>${frame}</details>`
 }
 
 function linked(text: string): string {

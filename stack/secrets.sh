@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates the secret files that compose.yaml mounts; existing files are kept.
-# The folder is closed to other users of this machine; the files are readable, because the containers that
-# mount them run as users of their own.
+# Other users of this machine cannot open the folder. Its files are readable, because containers mount them as other
+# users.
 set -eu
 folder=${1:-"$(dirname "$0")/../.local/secrets"}
 umask 022
@@ -11,7 +11,7 @@ chmod 700 "$folder"
 random() { od -An -tx1 -N32 /dev/urandom | tr -d ' \n'; }
 keep() { [ -s "$folder/$1" ] || printf '%s' "$2" >"$folder/$1"; }
 
-# Empty until an operator fills them: those are optional.
+# Optional secrets, empty until you fill them.
 for name in registries smtp_url secret_key_previous; do
   [ -e "$folder/$name" ] || : >"$folder/$name"
 done

@@ -4,6 +4,8 @@ import { isRunning } from './process-identity.ts'
 import { readState, type StackState } from './service-state.ts'
 import { httpReady, portOpen } from './wait-until-ready.ts'
 
+const ACCEPTED = 'are accepted'
+
 /**
  * `make status`: prints the address and one line per service and process, with the reason if it is not ready.
  * @returns true if all are ready
@@ -39,7 +41,7 @@ export async function status(folder: string, say: (line: string) => void): Promi
   const pings = await pingsText(address)
   line('pings', pings)
   line('mail', mailText(state, settings))
-  return pings === 'are taken' && problems.every(({ name, problem }) => problem === undefined || name === 'demo')
+  return pings === ACCEPTED && problems.every(({ name, problem }) => problem === undefined || name === 'demo')
 }
 
 /** Returns the reason that a process reports for not being ready; undefined if it is. */
@@ -55,9 +57,9 @@ async function processProblem(name: string, { processes, mail }: StackState): Pr
 async function pingsText(address: string): Promise<string> {
   try {
     const { status } = await fetch(`${address}/readyz/pings`, { signal: AbortSignal.timeout(5_000) })
-    return status === 200 ? 'are taken' : 'are REFUSED with 503: the process cannot reach the broker'
+    return status === 200 ? ACCEPTED : 'are REFUSED with 503: the process cannot reach the broker'
   } catch {
-    return 'are NOT TAKEN: the process does not answer'
+    return 'are NOT ACCEPTED: the process does not answer'
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ensureCredentials } from './credentials.ts'
-import { start } from './up.ts'
+import { startAgain } from './up.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -12,7 +12,7 @@ const PACK =
 
 /** `make try`: requests a risk signals pack and verifies it offline, and prints each command before its output. */
 export async function tryPacks(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
-  const { address, admin } = await start(env, folder, say)
+  const { address, admin } = await startAgain(env, folder, say)
   const { client } = await ensureCredentials(folder, admin, address)
   const output = join(folder, 'try')
   mkdirSync(output, { recursive: true })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
 import { loadConfig } from '#shared/platform/process/config.ts'
-import { formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
+import { completedEnv, formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
 import { composeServices } from './compose-services.ts'
 import { adminWith, ensureCredentials, introduction, isKeyKnown, type RunAdmin, setupLink } from './credentials.ts'
 import { databaseLogins } from './database-admin.ts'
@@ -12,7 +12,7 @@ import { postgresRefusal } from './probe.ts'
 import { resolveServices, type Services } from './resolve-services.ts'
 import { mustRun } from './run-command.ts'
 import { readState, type StackState, serverFolder, writePrivately, writeState } from './service-state.ts'
-import { orderOfOrigins, stackSettings } from './stack-settings.ts'
+import { knownSettings, orderOfOrigins, stackSettings } from './stack-settings.ts'
 import { mailPorts, startProcesses } from './start-processes.ts'
 
 /** The product as it runs. */
@@ -36,11 +36,26 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
 }
 
 /**
+ * Starts as `start`, with all settings of the last start that the environment does not name.
+ * @throws as `start`
+ */
+export async function startAgain(
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  say: (line: string) => void,
+): Promise<Started> {
+  return await start(completedEnv(env, readEnvFile(join(folder, GIVEN))), folder, say)
+}
+
+/** File of the settings of the last start as they were given, without defaults and found services. */
+const GIVEN = 'given.env'
+
+/**
  * Finds services, migrates, and starts processes that do not run or have other settings. Idempotent.
  * @param env settings of the processes; they override stored ones
  * @throws Error with one line, or the end of the log of a failed process
  */
-export async function start(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<Started> {
+async function start(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<Started> {
   const state = readState(folder)
   const save = () => writeState(folder, state)
   const secrets = join(folder, 'secrets')
@@ -74,6 +89,7 @@ export async function start(env: NodeJS.ProcessEnv, folder: string, say: (line: 
     }
   }
   writePrivately(join(folder, 'env'), formatEnvFile(settings))
+  writePrivately(join(folder, GIVEN), formatEnvFile(knownSettings(env)))
   await startProcesses({ settings, folder, state, save, say })
   const address = `http://localhost:${settings.PORT}`
   if (state.demo && !(await isKeyKnown(address, state.demo.apiKey))) {
