@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   // The file is trusted; the service checks only the fingerprints.
   const receivable = JSON.parse(readFileSync(file, 'utf8')) as Receivable
   const session = { base, token: await tokenOf(base, id, secret) }
-  const { epochs } = await ask<{ epochs: Epoch[] }>(session, '/v1/first-financing/oprf/key')
+  const { epochs } = await callApi<{ epochs: Epoch[] }>(session, '/v1/first-financing/oprf/key')
   trustKeys(epochs, values.known)
   const fingerprints = []
   for (const epoch of epochs) fingerprints.push(await fingerprint(session, epoch, inputsOf(receivable)))
@@ -54,7 +54,9 @@ async function main(): Promise<number> {
     return 0
   }
   const to = `/v1/first-financing/${values.register ? 'registrations' : 'checks'}`
-  const answer = await ask<{ status?: string; state?: string; registrationId?: string }>(session, to, { fingerprints })
+  const answer = await callApi<{ status?: string; state?: string; registrationId?: string }>(session, to, {
+    fingerprints,
+  })
   console.log(values.register ? `registration: ${answer.registrationId} ${answer.state}` : `status: ${answer.status}`)
   return 0
 }
@@ -78,7 +80,7 @@ async function fingerprint(session: Session, { epoch, publicKey }: Epoch, inputs
     const input = new TextEncoder().encode(text)
     return { input, ...voprf.blind(input) }
   })
-  const { evaluated, proof } = await ask<{ evaluated: string[]; proof: string }>(
+  const { evaluated, proof } = await callApi<{ evaluated: string[]; proof: string }>(
     session,
     '/v1/first-financing/oprf/evaluate',
     { epoch, blinded: hidden.map(({ blinded }) => hexOf(blinded)) },
@@ -99,7 +101,7 @@ async function tokenOf(base: string, id: string, secret: string): Promise<string
 }
 
 /** Sends a GET or, with a body, a POST. @throws Error with the response */
-async function ask<T>({ base, token }: Session, path: string, body?: object): Promise<T> {
+async function callApi<T>({ base, token }: Session, path: string, body?: object): Promise<T> {
   const response = await fetch(new URL(path, base), {
     method: body ? 'POST' : 'GET',
     headers: {

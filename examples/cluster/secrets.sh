@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the addresses of the cluster of those that `sh stack/secrets.sh` has made, and the cookie of its brokers.
+# Creates the URLs of the cluster from the secrets of `sh stack/secrets.sh`, and the cookie of its brokers.
 set -eu
 folder=${1:-"$(dirname "$0")/../../.local/secrets"}
 umask 022

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import type { Work } from './calls.ts'
 import { parsed, type Refusal, unparseable } from './rules.ts'
 
-/** A question of the contract, as the product sends it. */
-export interface Question {
+/** A request of the contract, as the product sends it. */
+export interface GatewayRequest {
   method: string
   path: string
   query: Readonly<Record<string, string>>
@@ -31,8 +31,8 @@ export interface Adapter {
   /** paths of the contract that it answers, with `{parameters}` */
   operations: readonly string[]
   mappings: Readonly<Record<string, Mapping>>
-  /** Answers one question. @throws Refusal without data */
-  answer(question: Question, work: Work): Promise<Answer>
+  /** Answers one request. @throws Refusal without data */
+  answer(request: GatewayRequest, work: Work): Promise<Answer>
   health(nowMs: number): { placesLeft: number; tokenUntil: string | null; publishedAt?: string | null }
 }
 
@@ -65,8 +65,8 @@ export function refusalAnswer({ status, code, retryAfter }: Refusal): Answer {
 }
 
 /** Reads a parameter of the query. @throws Refusal UNPARSEABLE for an absent one */
-export function parameter(question: Question, name: string, pattern: RegExp): string {
-  const value = question.query[name] ?? ''
+export function parameter(request: GatewayRequest, name: string, pattern: RegExp): string {
+  const value = request.query[name] ?? ''
   if (!pattern.test(value)) throw unparseable()
   return value
 }

@@ -1,7 +1,7 @@
 import { type HttpRequest, type IncomingResponse, NoAnswerError } from '#shared/risk/registries/connector.ts'
 import { limited, notEntitled, Refusal, retryAfterSeconds, sha256, timedOut, upstreamFailed } from './rules.ts'
 
-/** A provider answer that an envelope rests on. */
+/** A provider's response from which the gateway's response was made. */
 export interface Upstream {
   host: string
   status: number
@@ -9,6 +9,7 @@ export interface Upstream {
   at: string
 }
 
+/** Log line of a provider call. */
 export interface CallLine {
   adapter: string
   operation: string
@@ -21,7 +22,7 @@ export interface CallLine {
   trace: string | null
 }
 
-/** One line for each question that was not answered from memory. */
+/** Log line of a request that was not answered from the cache. */
 export interface AnswerLine {
   /** null for an operation that no adapter has */
   adapter: string | null
@@ -30,7 +31,7 @@ export interface AnswerLine {
   ms: number
   code: string
   requestId: string
-  /** path of the provider's member that differs from the mapping, without its value */
+  /** path of the member of the provider's response that the mapping cannot read; the value is not logged */
   member: string | null
 }
 
@@ -45,24 +46,25 @@ export interface CallDeps {
   raw?: (request: { method: string; url: string }, answer: IncomingResponse) => void
 }
 
-/** The work on one question: its deadline and what its answer rests on. */
+/** One request in progress. */
 export interface Work {
   deps: CallDeps
   operation: string
   requestId: string
   /** milliseconds since the epoch */
   deadline: number
+  /** provider responses from which the answer is made */
   upstream: Upstream[]
   /** the provider is a test environment */
   isTest?: boolean
-  /** a provider call was made or refused by its limit, so that the outcome shows the state of the provider */
+  /** true after a provider call or a refusal by its limit; then the outcome counts for the provider's health */
   isCalled?: boolean
 }
 
 export interface Limits {
-  /** Waits for a place of the current minute. @throws Refusal 429 if that takes longer than two seconds */
-  place(work: Work): Promise<void>
-  /** Refuses every call until then, after a 429 of the provider. */
+  /** Waits until a call is allowed. @throws Refusal 429 if that takes longer than two seconds */
+  acquire(work: Work): Promise<void>
+  /** Refuses every call until `untilMs`, because the provider has responded 429. */
   close(untilMs: number): void
   placesLeft(nowMs: number): number
 }
@@ -71,12 +73,12 @@ const MINUTE_MS = 60_000
 const MAX_WAIT_MS = 2000
 const CONNECT_TIMEOUT_MS = 3000
 
-/** Allows at most so many calls in any 60 seconds. */
+/** Allows at most `perMinute` calls in any 60 seconds. */
 export function createLimits(perMinute: number): Limits {
   const times: number[] = []
   let closedUntil = 0
   return {
-    async place({ deps, deadline }) {
+    async acquire({ deps, deadline }) {
       const now = deps.now()
       const free = times.length < perMinute ? 0 : (times[times.length - perMinute] ?? 0) + MINUTE_MS
       const at = Math.max(now, closedUntil, free)
@@ -107,15 +109,15 @@ export interface ProviderRequest {
   url: string
   headers: Readonly<Record<string, string>>
   body?: string
-  /** shorter than the time that is left for the question */
+  /** default: the remaining time of the request, which is also the maximum */
   timeoutMs?: number
-  /** false for access tokens, on which no answer rests */
+  /** false for requests of access tokens, whose responses are not evidence; default true */
   isEvidence?: boolean
 }
 
 /**
- * Makes one provider call without a repetition.
- * @throws Refusal for a 429, a 5xx, silence and a failed connection; any other status is returned
+ * Makes one provider call without retries.
+ * @throws Refusal for a 429, a 5xx, a timeout or a failed connection; any other status is returned
  */
 export async function callProvider(
   provider: Provider,
@@ -124,7 +126,7 @@ export async function callProvider(
 ): Promise<IncomingResponse> {
   const { deps } = work
   work.isCalled = true
-  await provider.limits.place(work)
+  await provider.limits.acquire(work)
   const startedAt = deps.now()
   const timeoutMs = Math.min(request.timeoutMs ?? Infinity, work.deadline - startedAt)
   if (timeoutMs <= 0) throw timedOut()
@@ -189,7 +191,7 @@ export interface AccessToken {
 }
 
 /**
- * Keeps one access token of a provider.
+ * Caches one access token of a provider.
  * @param fetchToken throws Refusal; NOT_ENTITLED if the credentials are refused
  * @param renewOn statuses after which a token may have expired
  */
@@ -200,7 +202,7 @@ export function createAccessToken(
   let current: { token: string; until: number } | undefined
   let pending: { token: Promise<string>; deadline: number } | undefined
   const renew = (work: Work) => {
-    // A question never waits for the token of one that may take longer.
+    // A token request that another request started with a later deadline may take too long for this one.
     if (pending && pending.deadline <= work.deadline) return pending.token
     const token = fetchToken(work).then((fetched) => {
       current = { token: fetched, until: work.deps.now() + lifeMs }
@@ -219,7 +221,7 @@ export function createAccessToken(
       const used = current && current.until > work.deps.now() ? current.token : await renew(work)
       const answer = await call(used)
       if (!renewOn.includes(answer.status)) return answer
-      // Another question may have renewed the token meanwhile.
+      // Another request may have renewed the token meanwhile.
       const next = current && current.token !== used ? current.token : await renew(work)
       const second = await call(next)
       if (renewOn.includes(second.status)) throw notEntitled()

@@ -34,7 +34,7 @@ export interface Identifiers {
   known: readonly string[]
 }
 
-export interface CheckedQuestion {
+export interface CheckedRequest {
   method: 'GET' | 'POST'
   path: string
   query: Record<string, string>
@@ -46,14 +46,14 @@ export interface CheckedOperation {
   schema: z.ZodType
   needsConsent?: boolean
   timeoutMs: number
-  /** the question about an identifier; undefined without one */
-  question(ids: Identifiers, nowMs: number): CheckedQuestion | undefined
+  /** returns the request about an identifier; undefined without one */
+  request(ids: Identifiers, nowMs: number): CheckedRequest | undefined
   /** identifiers that are well formed and not assigned */
   unassigned?: (ids: Identifiers) => Identifiers
   /** returns true if the answer is about the requested subject */
   isAbout(data: Data, ids: Identifiers): boolean
   /** further rules about the data of an answer */
-  rules?: (data: Data, question: CheckedQuestion, ids: Identifiers) => Row[]
+  rules?: (data: Data, request: CheckedRequest, ids: Identifiers) => Row[]
 }
 
 /** Data of an answer as it was sent, before a schema. */
@@ -69,7 +69,7 @@ export const UNASSIGNED_GSTIN = `${first14}${gstinCheckCharacter(first14) ?? ''}
 const UNASSIGNED_CIN = 'U99999ZZ1900PTC999999'
 const UNASSIGNED_NUMBER = 'ZZ999999'
 
-const get = (path: string, query: Record<string, string> = {}): CheckedQuestion => ({ method: 'GET', path, query })
+const get = (path: string, query: Record<string, string> = {}): CheckedRequest => ({ method: 'GET', path, query })
 const ofGstin = (ids: Identifiers) => ({ ...ids, gstin: UNASSIGNED_GSTIN })
 const ofPan = (ids: Identifiers) => ({ ...ids, pan: UNASSIGNED_PAN })
 
@@ -78,7 +78,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/taxpayers/{gstin}',
     schema: TaxpayerAnswer,
     timeoutMs: SLOW_MS,
-    question: ({ gstin }) => (gstin === undefined ? undefined : get(`/taxpayers/${gstin}`)),
+    request: ({ gstin }) => (gstin === undefined ? undefined : get(`/taxpayers/${gstin}`)),
     unassigned: ofGstin,
     isAbout: (data, { gstin }) => data.gstin === gstin,
   },
@@ -86,7 +86,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/companies',
     schema: CompanyAnswer,
     timeoutMs: FAST_MS,
-    question: ({ pan }) => (pan === undefined ? undefined : get('/companies', { pan })),
+    request: ({ pan }) => (pan === undefined ? undefined : get('/companies', { pan })),
     unassigned: ofPan,
     isAbout: (data, { pan }) => data.pan === pan,
   },
@@ -95,7 +95,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     schema: ProvidentFundAnswer,
     needsConsent: true,
     timeoutMs: FAST_MS,
-    question: ({ pan }) => (pan === undefined ? undefined : get('/establishments', { pan })),
+    request: ({ pan }) => (pan === undefined ? undefined : get('/establishments', { pan })),
     isAbout: (data, { pan }) => data.pan === pan,
   },
   {
@@ -103,7 +103,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     schema: AccountsAnswer,
     needsConsent: true,
     timeoutMs: FAST_MS,
-    question({ pan }, nowMs) {
+    request({ pan }, nowMs) {
       const to = new Date(nowMs - 86_400_000).toISOString().slice(0, 10)
       return pan === undefined ? undefined : get('/accounts/deposits', { pan, from: `${addMonths(to, -7)}-01`, to })
     },
@@ -115,7 +115,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     schema: OutwardSuppliesAnswer,
     needsConsent: true,
     timeoutMs: SLOW_MS,
-    question: ({ gstin }) => (gstin === undefined ? undefined : get('/returns/outward-supplies', { gstin })),
+    request: ({ gstin }) => (gstin === undefined ? undefined : get('/returns/outward-supplies', { gstin })),
     isAbout: (data, { gstin }) => data.gstin === gstin,
     rules: turnoverRules,
   },
@@ -124,7 +124,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     schema: TradeReturnsAnswer,
     needsConsent: true,
     timeoutMs: SLOW_MS,
-    question({ pair }, nowMs) {
+    request({ pair }, nowMs) {
       if (!pair) return undefined
       const to = addMonths(new Date(nowMs).toISOString().slice(0, 7), -1)
       const [supplierGstin, recipientGstin] = pair
@@ -137,7 +137,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/searches/security-interests',
     schema: SecuritySearchAnswer,
     timeoutMs: FAST_MS,
-    question: ({ pan }) =>
+    request: ({ pan }) =>
       pan === undefined
         ? undefined
         : {
@@ -153,7 +153,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     schema: PersonAnswer,
     needsConsent: true,
     timeoutMs: FAST_MS,
-    question: ({ pan }) =>
+    request: ({ pan }) =>
       pan === undefined
         ? undefined
         : { method: 'POST', path: '/searches/persons', query: {}, body: { registry: 'PAN', identifier: pan } },
@@ -163,7 +163,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/exporter-codes/{iec}',
     schema: ExporterCodeAnswer,
     timeoutMs: FAST_MS,
-    question: ({ iec }) => (iec === undefined ? undefined : get(`/exporter-codes/${iec}`)),
+    request: ({ iec }) => (iec === undefined ? undefined : get(`/exporter-codes/${iec}`)),
     unassigned: (ids) => ({ ...ids, iec: UNASSIGNED_PAN }),
     isAbout: (data, { iec }) => data.iec === iec,
   },
@@ -171,7 +171,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/groups',
     schema: GroupAnswer,
     timeoutMs: FAST_MS,
-    question: ({ cin }) => (cin === undefined ? undefined : get('/groups', { cin })),
+    request: ({ cin }) => (cin === undefined ? undefined : get('/groups', { cin })),
     unassigned: (ids) => ({ ...ids, cin: UNASSIGNED_CIN }),
     isAbout: (data, { cin }) => data.cin === cin,
   },
@@ -179,7 +179,7 @@ export const OPERATIONS: readonly CheckedOperation[] = [
     name: '/registry-companies/{authority}/{number}',
     schema: RegistryCompanyAnswer,
     timeoutMs: FAST_MS,
-    question: ({ company }) => (company ? get(`/registry-companies/${company.join('/')}`) : undefined),
+    request: ({ company }) => (company ? get(`/registry-companies/${company.join('/')}`) : undefined),
     unassigned: (ids) => ({ ...ids, ...(ids.company && { company: [ids.company[0], UNASSIGNED_NUMBER] as const }) }),
     isAbout: (data, { company }) => data.authority === company?.[0] && data.companyNumber === company?.[1],
   },
@@ -197,7 +197,7 @@ function objectOf(value: unknown): Data {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-function depositRules(data: Data, { query }: CheckedQuestion): Row[] {
+function depositRules(data: Data, { query }: CheckedRequest): Row[] {
   const operation = '/accounts/deposits'
   const accounts = listOf(data.Account)
   const days = accounts
@@ -219,7 +219,7 @@ function turnoverRules(data: Data): Row[] {
   return [row(operation, 'G22 months', months.length >= 12, `${months.length} of 12 periods`, 'WARN')]
 }
 
-function tradeRules(data: Data, { query }: CheckedQuestion, { pair }: Identifiers): Row[] {
+function tradeRules(data: Data, { query }: CheckedRequest, { pair }: Identifiers): Row[] {
   const operation = '/returns/trade'
   const periods = listOf(data.periods)
   const months = periods.map(({ fp }) => `${String(fp).slice(2)}-${String(fp).slice(0, 2)}`)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type HttpRequest, type IncomingResponse, NoAnswerError } from '#shared/risk/registries/connector.ts'
 import {
   type CheckedOperation,
-  type CheckedQuestion,
+  type CheckedRequest,
   codeOf,
   type Data,
   type Identifiers,
@@ -24,11 +24,11 @@ export interface CheckOptions {
   maxCalls: number
   http: HttpRequest
   now: () => number
-  /** waits between two questions */
+  /** waits between two requests */
   pause: () => Promise<void>
 }
 
-/** A question was not sent, because the limit of questions is reached. */
+/** A request was not sent, because the limit of requests is reached. */
 class LimitError extends Error {}
 
 interface Sent {
@@ -42,33 +42,33 @@ interface Changes {
   requestId?: string
 }
 
-/** Returns the number of questions at most, and of those that a provider may charge. */
-export function plannedQuestions(
+/** Returns the maximum number of requests, and the maximum number that a provider may charge. */
+export function plannedRequests(
   { ids, only, maxCalls }: Pick<CheckOptions, 'ids' | 'only' | 'maxCalls'>,
   nowMs: number,
 ) {
   const operations = OPERATIONS.filter(({ name }) => only === undefined || only === name)
-  const planned = operations.filter((operation) => operation.question(ids, nowMs) !== undefined)
+  const planned = operations.filter((operation) => operation.request(ids, nowMs) !== undefined)
   const charged = planned.length + planned.filter(({ unassigned }) => unassigned !== undefined).length
-  return { questions: Math.min(maxCalls, 3 + planned.length * 7), charged: Math.min(maxCalls, charged) }
+  return { requests: Math.min(maxCalls, 3 + planned.length * 7), charged: Math.min(maxCalls, charged) }
 }
 
-/** Checks a gateway. Returns one row for each rule, and the number of questions. */
-export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]; questions: number }> {
+/** Checks a gateway. Returns one row for each rule, and the number of requests. */
+export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]; requests: number }> {
   const { ids, only, url, now } = options
   const rows: Row[] = []
-  let questions = 0
+  let requests = 0
 
   async function send(
     operation: string,
-    question: CheckedQuestion,
+    request: CheckedRequest,
     timeoutMs: number,
     changes: Changes = {},
   ): Promise<Sent> {
-    if (questions >= options.maxCalls) throw new LimitError()
-    if (questions > 0) await options.pause()
-    questions++
-    const search = new URLSearchParams(question.query).toString()
+    if (requests >= options.maxCalls) throw new LimitError()
+    if (requests > 0) await options.pause()
+    requests++
+    const search = new URLSearchParams(request.query).toString()
     const token = changes.token === undefined ? options.token : changes.token
     const headers: Record<string, string> = {
       accept: 'application/json',
@@ -77,14 +77,14 @@ export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]
     if (token !== null) headers.authorization = `Bearer ${token}`
     const consent = changes.consent === undefined ? ids.consent : changes.consent
     if (consent) headers['x-consent-handle'] = consent
-    if (question.body) headers['content-type'] = 'application/json'
+    if (request.body) headers['content-type'] = 'application/json'
     const startedAt = now()
     const response = await options
       .http({
-        method: question.method,
-        url: `${url.replace(/\/$/, '')}${question.path}${search && `?${search}`}`,
+        method: request.method,
+        url: `${url.replace(/\/$/, '')}${request.path}${search && `?${search}`}`,
         headers,
-        ...(question.body ? { body: JSON.stringify(question.body) } : {}),
+        ...(request.body ? { body: JSON.stringify(request.body) } : {}),
         timeoutMs,
         connectTimeoutMs: 3000,
         signal: AbortSignal.timeout(timeoutMs),
@@ -110,17 +110,17 @@ export async function checkGateway(options: CheckOptions): Promise<{ rows: Row[]
     if (!(error instanceof LimitError)) throw error
     rows.push({ operation: '', check: 'limit', result: 'SKIP', detail: `--max-calls ${options.maxCalls} is reached` })
   }
-  return { rows, questions }
+  return { rows, requests }
 }
 
-type Send = (question: CheckedQuestion, timeoutMs: number, changes?: Changes) => Promise<Sent>
+type Send = (request: CheckedRequest, timeoutMs: number, changes?: Changes) => Promise<Sent>
 
 async function checkAccess({ url, ids }: CheckOptions, send: Send): Promise<Row[]> {
   const path = `/taxpayers/${ids.gstin ?? UNASSIGNED_GSTIN}`
-  const question: CheckedQuestion = { method: 'GET', path, query: {} }
+  const request: CheckedRequest = { method: 'GET', path, query: {} }
   const refused: boolean[] = []
   for (const token of [null, 'wrong-token']) {
-    const { response } = await send(question, 8000, { token })
+    const { response } = await send(request, 8000, { token })
     const isRefused = response !== undefined && [401, 403].includes(response.status)
     refused.push(isRefused && codeOf(response.body) !== undefined)
   }
@@ -131,7 +131,7 @@ async function checkAccess({ url, ids }: CheckOptions, send: Send): Promise<Row[
       'all',
       'G02 unknown path',
       unknown.response?.status === 404,
-      `${unknown.response?.status ?? 'silence'}; must be 404`,
+      `${unknown.response?.status ?? 'no response'}; must be 404`,
     ),
     row('all', 'G03 https', isAllowedAddress(url), 'the address must be https unless it is loopback'),
   ]
@@ -140,48 +140,48 @@ async function checkAccess({ url, ids }: CheckOptions, send: Send): Promise<Row[
 async function checkOperation(operation: CheckedOperation, options: CheckOptions, send: Send): Promise<Row[]> {
   const { name, timeoutMs, needsConsent = false } = operation
   const { ids, now } = options
-  const question = operation.question(ids, now())
+  const request = operation.request(ids, now())
   const skipped = (check: string, detail: string): Row[] => [{ operation: name, check, result: 'SKIP', detail }]
-  if (!question) return skipped('question', 'needs an identifier')
+  if (!request) return skipped('request', 'needs an identifier')
   if (needsConsent && !ids.consent) return [...skipped('consent', 'needs --consent'), ...(await withoutConsent())]
   const requestId = randomUUID()
-  const { response, ms } = await send(question, timeoutMs, { requestId })
+  const { response, ms } = await send(request, timeoutMs, { requestId })
   if (!response) return [row(name, 'G05 time', false, `no answer within ${timeoutMs / 1000} s`)]
   const code = codeOf(response.body)
   if (response.status === 403 && code === 'NOT_ENTITLED') return skipped('G15 not served', code)
   const rows = [row(name, 'G05 time', ms <= timeoutMs, `${ms} ms`), ...formRows(name, response)]
-  if (response.status === 200) rows.push(...answerRows(operation, question, options, response))
-  const again = await send(question, timeoutMs, { requestId })
+  if (response.status === 200) rows.push(...answerRows(operation, request, options, response))
+  const again = await send(request, timeoutMs, { requestId })
   if (isFinal(response.status)) {
     const isEqual = again.response?.body.equals(response.body) === true
     rows.push(row(name, 'G11 repetition', isEqual, 'the same x-request-id gives other bytes', 'WARN'))
   }
-  const wrong: CheckedQuestion = { ...question, method: question.method === 'GET' ? 'POST' : 'GET' }
+  const wrong: CheckedRequest = { ...request, method: request.method === 'GET' ? 'POST' : 'GET' }
   const method = (await send(wrong, timeoutMs)).response?.status ?? 0
   rows.push(row(name, 'G12 wrong method', method >= 400 && method < 500, `${method}; must be 4xx`))
   rows.push(...(await unassignedRows()))
-  if (Object.keys(question.query).length > 0) {
-    const bare = (await send({ ...question, query: {} }, timeoutMs)).response?.status ?? 0
+  if (Object.keys(request.query).length > 0) {
+    const bare = (await send({ ...request, query: {} }, timeoutMs)).response?.status ?? 0
     rows.push(row(name, 'G14 missing parameter', bare >= 400 && bare < 500, `${bare}; must be 4xx`))
   }
   return needsConsent ? [...rows, ...(await withoutConsent())] : rows
 
   async function unassignedRows(): Promise<Row[]> {
     const other = operation.unassigned?.(ids)
-    const query = other && operation.question(other, now())
-    if (!query || needsConsent) return []
-    const { response: found } = await send(query, timeoutMs)
+    const unassigned = other && operation.request(other, now())
+    if (!unassigned || needsConsent) return []
+    const { response: found } = await send(unassigned, timeoutMs)
     const isGood = found?.status === 404 && codeOf(found.body) === 'NOT_FOUND'
-    const identifier = Object.values(query.query)[0] ?? query.path.split('/').at(-1) ?? ''
-    const detail = `${found?.status ?? 'silence'} for ${masked(identifier)}; must be 404 NOT_FOUND`
+    const identifier = Object.values(unassigned.query)[0] ?? unassigned.path.split('/').at(-1) ?? ''
+    const detail = `${found?.status ?? 'no response'} for ${masked(identifier)}; must be 404 NOT_FOUND`
     return [row(name, 'G13 unassigned number', isGood, detail)]
   }
 
   async function withoutConsent(): Promise<Row[]> {
-    if (!question) return []
+    if (!request) return []
     const refusals: (string | undefined)[] = []
     for (const consent of [null, 'unknown-consent-handle']) {
-      const { response: refused } = await send(question, timeoutMs, { consent })
+      const { response: refused } = await send(request, timeoutMs, { consent })
       refusals.push(refused && codeOf(refused.body))
     }
     if (refusals.includes('NOT_ENTITLED')) return skipped('G16 consent', 'NOT_ENTITLED')
@@ -193,7 +193,7 @@ async function checkOperation(operation: CheckedOperation, options: CheckOptions
       pan: UNASSIGNED_PAN,
       ...(ids.pair ? { pair: [UNASSIGNED_GSTIN, ids.pair[1]] as const } : {}),
     }
-    const foreign = ids.consent ? operation.question(other, now()) : undefined
+    const foreign = ids.consent ? operation.request(other, now()) : undefined
     if (!foreign) return rows
     const { response: refused } = await send(foreign, timeoutMs)
     const foreignCode = refused && codeOf(refused.body)
@@ -221,7 +221,7 @@ function formRows(name: string, response: IncomingResponse): Row[] {
 
 function answerRows(
   operation: CheckedOperation,
-  question: CheckedQuestion,
+  request: CheckedRequest,
   { ids, now }: CheckOptions,
   response: IncomingResponse,
 ): Row[] {
@@ -250,7 +250,7 @@ function answerRows(
   if (!schema.success) return rows
   rows.push(row(name, 'G08 subject', operation.isAbout(data, ids), 'the answer is about another subject'))
   if (operation.needsConsent) rows.push(consentRow(name, body.consent, ids, now()))
-  return [...rows, ...(operation.rules?.(data, question, ids) ?? [])]
+  return [...rows, ...(operation.rules?.(data, request, ids) ?? [])]
 }
 
 function consentRow(name: string, consent: unknown, ids: Identifiers, nowMs: number): Row {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandLineError, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { OPERATIONS, type Row } from './check-rules.ts'
-import { type CheckOptions, checkGateway, plannedQuestions } from './check-run.ts'
+import { type CheckOptions, checkGateway, plannedRequests } from './check-run.ts'
 import { openProviderHttp } from './provider-http.ts'
 
 const HELP = `Checks that a registry gateway follows docs/registries/gateway.openapi.json.
@@ -9,7 +9,7 @@ const HELP = `Checks that a registry gateway follows docs/registries/gateway.ope
   npm run -s gateway-check -- --url URL --token TOKEN [--gstin G] [--pan P] [--consent HANDLE]
     [--pair SUPPLIER,RECIPIENT] [--iec IEC] [--cin CIN] [--company AUTHORITY/NUMBER] [--known VALUE]... [--only OPERATION] [--max-calls 40] [--json]
 
-Questions without their identifier are skipped. One question a second. Exit status: 0 without a failure, 1 with one,
+Requests without their identifier are skipped. One request a second. Exit status: 0 without a failure, 1 with one,
 2 for wrong options.
 `
 
@@ -55,12 +55,12 @@ async function main(): Promise<number> {
     now: Date.now,
     pause: async () => void (await sleep(1000)),
   }
-  const planned = plannedQuestions(options, Date.now())
+  const planned = plannedRequests(options, Date.now())
   if (!values.json) {
-    console.log(`at most ${planned.questions} questions; a provider may charge ${planned.charged} of them`)
+    console.log(`at most ${planned.requests} requests; a provider may charge ${planned.charged} of them`)
   }
-  const { rows, questions } = await checkGateway(options)
-  console.log(values.json ? JSON.stringify({ rows, questions }) : table(rows, questions))
+  const { rows, requests } = await checkGateway(options)
+  console.log(values.json ? JSON.stringify({ rows, requests }) : table(rows, requests))
   return rows.some(({ result }) => result === 'FAIL') ? 1 : 0
 }
 
@@ -78,13 +78,13 @@ function companyOf(text: string | undefined): [string, string] | undefined {
   return [authority, number]
 }
 
-function table(rows: readonly Row[], questions: number): string {
+function table(rows: readonly Row[], requests: number): string {
   const lines = [{ operation: 'operation', check: 'check', result: 'result', detail: 'detail' }, ...rows].map(
     ({ operation, check, result, detail }) =>
       `${operation.padEnd(30)}${check.padEnd(26)}${result.padEnd(8)}${detail}`.trimEnd(),
   )
   const count = (wanted: string) => rows.filter(({ result }) => result === wanted).length
-  const summary = `${rows.length} checks: ${count('PASS')} passed, ${count('FAIL')} failed, ${count('WARN')} warned, ${count('SKIP')} skipped; ${questions} questions`
+  const summary = `${rows.length} checks: ${count('PASS')} passed, ${count('FAIL')} failed, ${count('WARN')} warned, ${count('SKIP')} skipped; ${requests} requests`
   return [...lines, summary].join('\n')
 }
 

@@ -21,7 +21,7 @@ interface Parts {
   /** part of the address that the aggregator notifies */
   notifySecret: string
   work: (operation: string) => Work
-  /** drops kept answers that rest on a consent */
+  /** deletes cached answers that depend on a consent */
   forget: () => void
 }
 
@@ -37,7 +37,7 @@ const newConsent = z.strictObject({
 const joining = z.strictObject({ handles: z.array(z.string()).min(2, 'must have two handles or more').max(10) })
 const notification = z.looseObject({ consentId: z.string().optional() })
 
-/** Answers the lender's system: new, joined, revoked and forgotten consents, and notifications of the aggregator. */
+/** API for the system of the lender, which manages consents, and for notifications of the aggregator. */
 export function createConsentApi(parts: Parts): ConsentApi {
   const { client, consents, data } = parts
 
@@ -87,7 +87,7 @@ export function createConsentApi(parts: Parts): ConsentApi {
   async function notified(body: string): Promise<Answer> {
     const hint = notification.safeParse(JSON.parse(body))
     const consent = hint.success && hint.data.consentId ? consents.byId(hint.data.consentId) : undefined
-    // The content is a hint: the consent itself is read from the aggregator.
+    // The notification is only a hint, so the state of the consent is read from the aggregator.
     if (consent) {
       Object.assign(consent.record, { nextAt: 0, confirmedAt: null })
       consents.save(consent)

@@ -18,7 +18,7 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** Validity of an ACTIVE status that was read from the aggregator, and while the aggregator does not respond. */
+/** Time for which an ACTIVE status is used before it is read again, and while the aggregator does not respond. */
 const STATUS_VALID_MS = 5 * MINUTE_MS
 const STATUS_VALID_IN_OUTAGE_MS = 60 * MINUTE_MS
 const POLL_MS = 5 * SECOND_MS
@@ -40,7 +40,7 @@ interface PollerOptions {
   ended: () => void
 }
 
-/** Polls the status of consents, fetches their data once, and deletes the data when its life or the consent ends. */
+/** Polls the status of consents, fetches their data once, and deletes the data when it or the consent expires. */
 export class ConsentPoller implements ConsentData {
   readonly #client: SetuClient
   readonly #consents: Consents
@@ -147,7 +147,7 @@ export class ConsentPoller implements ConsentData {
     const now = work.deps.now()
     const range = record.dataRange ?? { from: '', to: '' }
     const expiry = record.expiresAt === null ? Infinity : Date.parse(record.expiresAt)
-    // The confirmation is stored with the consent, and an access token is no evidence.
+    // The confirmation is stored with the consent.
     const upstream = work.upstream.filter((entry) => entry !== record.confirmation)
     const held: Held = {
       fetchedAt: now,
@@ -203,7 +203,7 @@ export class ConsentPoller implements ConsentData {
 
   async tick(work: () => Work): Promise<void> {
     const now = work().deps.now()
-    // Ended data is deleted first, because a poll waits for the aggregator.
+    // Expired data is deleted first, because a poll waits for the aggregator.
     const polled = this.#consents.all().filter((consent) => this.#hasNotEnded(consent, now))
     const failures: unknown[] = []
     for (const consent of polled.filter(({ record }) => record.nextAt <= now)) {
@@ -238,7 +238,7 @@ function nextDelay({ status, createdAt, session }: ConsentRecord, now: number): 
   return HOUR_MS
 }
 
-/** Adds the provider answers on which the data rests to those of this question, each once. */
+/** Adds the provider responses from which the data was read to those of this request, without duplicates. */
 function withUpstream(held: Held, work: Work): Held {
   const known = new Set(work.upstream.map(({ sha256 }) => sha256))
   work.upstream.push(...held.upstream.filter(({ sha256 }) => !known.has(sha256)))

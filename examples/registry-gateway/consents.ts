@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import type { Question } from './adapter.ts'
+import type { GatewayRequest } from './adapter.ts'
 import { heldSchema } from './adapters/setu-read.ts'
 import { noConsent, sha256 } from './rules.ts'
 import type { Store } from './store.ts'
@@ -22,13 +22,14 @@ const consentSchema = z.object({
   expiresAt: z.string().nullable(),
   dataRange: z.object({ from: z.string(), to: z.string() }).nullable(),
   createdAt: z.number(),
+  /** time of the next poll of the status */
   nextAt: z.number(),
   confirmedAt: z.number().nullable(),
   confirmation: upstream.nullable(),
   session: z.object({ id: z.string(), startedAt: z.number() }).nullable(),
   sessions: z.number(),
   held: heldSchema.nullable(),
-  /** the data was held and its life ended */
+  /** the fetched data was deleted after its lifetime */
   isDataEnded: z.boolean(),
   failure: z
     .object({
@@ -39,7 +40,7 @@ const consentSchema = z.object({
     .nullable(),
 })
 
-/** A handle that names several consents, because a pack has one handle for two taxpayers. */
+/** A handle of several consents, because a pack has one handle for two taxpayers. */
 const joinedSchema = z.object({
   kind: z.literal('JOINED'),
   members: z.array(z.string()),
@@ -75,10 +76,10 @@ export interface Consents {
   /** Returns the consents that a handle names; empty for an unknown one. */
   named(handle: string): NamedConsent[]
   /** Returns the consent of a handle for a subject. @throws Refusal NO_CONSENT */
-  covering(question: Question, covers: (record: ConsentRecord) => boolean): NamedConsent
+  covering(request: GatewayRequest, covers: (record: ConsentRecord) => boolean): NamedConsent
   all(): NamedConsent[]
   byId(consentId: string): NamedConsent | undefined
-  /** Stores a consent under a given handle, for tests with recorded handles. */
+  /** Stores consents under a given handle, for tests with recorded handles. */
   adopt(handle: string, records: readonly NewConsent[]): void
 }
 
@@ -88,7 +89,7 @@ const HANDLE_LENGTH = 26
 /** Opens the consents of a state folder. */
 export function openConsents(store: Store): Consents {
   const nameOf = (handle: string) => sha256(handle)
-  // Concurrent questions must see the same record, so that a consent is fetched once. One process uses the folder.
+  // Concurrent requests must see the same record, so that a consent is fetched once. One process uses the folder.
   const records = new Map<string, z.infer<typeof recordSchema>>()
   const read = (name: string) => {
     const known = records.get(name)

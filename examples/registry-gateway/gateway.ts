@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Adapter, type Answer, jsonAnswer, type Question, refusalAnswer } from './adapter.ts'
+import { type Adapter, type Answer, type GatewayRequest, jsonAnswer, refusalAnswer } from './adapter.ts'
 import type { AnswerLine, CallDeps, Work } from './calls.ts'
 import { isFinal, notEntitled, notFound, Refusal, sha256 } from './rules.ts'
 
-/** Methods by path of the whole contract, the paths of `/groups` and of foreign registers included. */
+/** Method of each path of the contract, including `/groups` and foreign registers. */
 const CONTRACT: Readonly<Record<string, 'GET' | 'POST'>> = {
   '/returns/trade': 'GET',
   '/returns/outward-supplies': 'GET',
@@ -27,21 +27,25 @@ const CONTRACT: Readonly<Record<string, 'GET' | 'POST'>> = {
 /** Below the product's timeouts of 8 s and 15 s. */
 const ANSWER_MS = 6500
 const SLOW_ANSWER_MS = 13_000
-const REPEAT_MS = 10 * 60_000
-const MAX_KEPT_BYTES = 64 * 1024 * 1024
+/** Time for which a final answer is cached. */
+const CACHE_MS = 10 * 60_000
+const MAX_CACHED_BYTES = 64 * 1024 * 1024
 
 interface AdapterState {
   lastOkAt: string | null
   lastFailure: { at: string; code: string } | null
-  /** results of the last five questions, newest last */
+  /** results of the last five requests, newest last */
   recent: boolean[]
 }
 
 export interface Gateway {
-  /** Answers a question; a fault of this program is 500. @param requestId equal for repetitions; null never repeats */
-  answer(question: Question, requestId: string | null, body: string): Promise<Answer>
+  /**
+   * Answers a request; an error of this program is 500.
+   * @param requestId equal for repeated requests, which get the cached answer; null disables the cache
+   */
+  answer(request: GatewayRequest, requestId: string | null, body: string): Promise<Answer>
   states: ReadonlyMap<string, AdapterState>
-  /** drops the kept answers that rest on any consent, because a joined handle names several */
+  /** Removes all answers with a consent from the cache, because one handle may name several consents. */
   forgetConsented(): void
 }
 
@@ -52,23 +56,23 @@ export interface GatewayOptions {
   count: (operation: string, code: string) => void
   /** adapters whose data is that of a test environment */
   tests?: ReadonlySet<string>
-  /** reports a fault of this program, without the question */
+  /** reports an error of this program, without the request */
   fault: (error: unknown) => void
   /** receives one line per answer, without personal data */
   answered?: (line: AnswerLine) => void
 }
 
-interface Kept {
+interface CachedAnswer {
   answer: Answer
   until: number
   isConsented: boolean
 }
 
-/** Finds the adapter of a question, repeats final answers for ten minutes, and shares equal questions. */
+/** Finds the adapter of a request. Caches final answers; equal concurrent requests share one answer. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { adapters, deps, count, fault, answered = () => {}, tests = new Set() } = options
-  const kept = new LRUCache<string, Kept>({
-    maxSize: MAX_KEPT_BYTES,
+  const cache = new LRUCache<string, CachedAnswer>({
+    maxSize: MAX_CACHED_BYTES,
     sizeCalculation: ({ answer }) => answer.body.length + 500,
   })
   const pending = new Map<string, Promise<Answer>>()
@@ -76,7 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     adapters.map(({ name }) => [name, { lastOkAt: null, lastFailure: null, recent: [] }]),
   )
 
-  async function answerOnce(question: Question, operation: string, requestId: string): Promise<Answer> {
+  async function answerOnce(request: GatewayRequest, operation: string, requestId: string): Promise<Answer> {
     const adapter = adapters.find(({ operations }) => operations.includes(operation))
     const startedAt = deps.now()
     const report = (status: number, code: string, member: string | null = null) => {
@@ -99,7 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       isTest: tests.has(adapter.name),
     }
     try {
-      const answer = await adapter.answer(question, work)
+      const answer = await adapter.answer(request, work)
       note(adapter.name, null)
       report(answer.status, 'OK')
       return answer
@@ -129,25 +133,25 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     states,
     forgetConsented() {
-      for (const [key, entry] of kept.entries()) if (entry.isConsented) kept.delete(key)
+      for (const [key, entry] of cache.entries()) if (entry.isConsented) cache.delete(key)
     },
-    async answer(question, requestId, body) {
-      const operation = operationOf(question.path)
+    async answer(request, requestId, body) {
+      const operation = operationOf(request.path)
       if (operation === undefined) return refusalAnswer(notFound())
-      if (question.method !== CONTRACT[operation]) return refusalAnswer(new Refusal(405, 'NOT_ENTITLED'))
-      const { method, path, query, handle, organisation } = question
+      if (request.method !== CONTRACT[operation]) return refusalAnswer(new Refusal(405, 'NOT_ENTITLED'))
+      const { method, path, query, handle, organisation } = request
       const key = sha256(JSON.stringify([requestId, method, path, query, body, handle, organisation]))
       const now = deps.now()
-      const earlier = requestId === null ? undefined : kept.get(key)
+      const earlier = requestId === null ? undefined : cache.get(key)
       if (earlier && earlier.until > now) return earlier.answer
       const running = requestId === null ? undefined : pending.get(key)
       if (running !== undefined) return await running
-      const answering = answerOnce(question, operation, requestId ?? randomUUID())
+      const answering = answerOnce(request, operation, requestId ?? randomUUID())
       if (requestId !== null) pending.set(key, answering)
       try {
         const answer = await answering
-        const isKept = requestId !== null && isFinal(answer.status)
-        if (isKept) kept.set(key, { answer, until: now + REPEAT_MS, isConsented: handle !== null })
+        const isCacheable = requestId !== null && isFinal(answer.status)
+        if (isCacheable) cache.set(key, { answer, until: now + CACHE_MS, isConsented: handle !== null })
         return answer
       } finally {
         pending.delete(key)

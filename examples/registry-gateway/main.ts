@@ -9,7 +9,7 @@ import { tryOne } from './try.ts'
 const HELP = `A registry gateway: answers docs/registries/gateway.openapi.json from real providers.
 
   npm run -s gateway -- serve [--test]     serve the contract; --test allows test environments of providers
-  npm run -s gateway -- try WHAT ...       send one question to a provider, and print each member and its source
+  npm run -s gateway -- try WHAT ...       send one request to a provider, and print each member and its source
   npm run -s gateway -- consent new|show|join|revoke|forget|address ...
   npm run -s gateway -- keys read|watch --folder DIR ...
   npm run -s gateway -- health [--keys DIR]

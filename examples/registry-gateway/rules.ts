@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { dayFromIndianText, type Paise, parsePaise } from '#shared/risk/packs/money.ts'
 import type { MissingReason } from '#shared/risk/registries/connector.ts'
 
-/** An answer without data. `Retry-After` is in seconds. `member` is the path of the provider's member that differs. */
+/**
+ * An answer without data. `Retry-After` is in seconds. `member` is the path of the provider's member
+ * that the mapping cannot read.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -32,7 +35,7 @@ export const unparseable = (member?: string) => new Refusal(422, 'UNPARSEABLE', 
 export const limited = (seconds: number) => new Refusal(429, 'UPSTREAM_ERROR', Math.max(1, Math.ceil(seconds)))
 export const upstreamFailed = () => new Refusal(502, 'UPSTREAM_ERROR')
 
-/** Returns true for an answer that a repetition of the question gets again. */
+/** Returns true if a repeated request would get the same answer. */
 export function isFinal(status: number): boolean {
   return status < 500 && status !== 408 && status !== 429
 }

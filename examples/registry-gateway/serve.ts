@@ -75,7 +75,7 @@ function logCall(line: CallLine): void {
 }
 
 function logAnswer(line: AnswerLine): void {
-  console.log(JSON.stringify({ at: new Date().toISOString(), event: 'question answered', ...line }))
+  console.log(JSON.stringify({ at: new Date().toISOString(), event: 'request answered', ...line }))
 }
 
 /** Logs the kind of a fault and its place, but not its message, which may quote a value. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type Answer, jsonAnswer, type Question, refusalAnswer } from './adapter.ts'
+import { type Answer, type GatewayRequest, jsonAnswer, refusalAnswer } from './adapter.ts'
 import type { Gateway } from './gateway.ts'
 import { Refusal, sha256 } from './rules.ts'
 
@@ -72,14 +72,14 @@ async function handle(request: IncomingMessage, options: ServerOptions): Promise
   const isLei = options.leiPath !== undefined && path.startsWith(`${leiPrefix}/`)
   if (!isLei && !hasToken(request, options.token)) return unauthorised()
   const body = method === 'POST' ? await readBody(request) : ''
-  const question: Question = {
+  const gatewayRequest: GatewayRequest = {
     method,
     path: isLei ? path.slice(leiPrefix.length) : path,
     query: Object.fromEntries(url.searchParams),
     handle: header(request, 'x-consent-handle'),
     organisation: header(request, 'x-organisation'),
   }
-  return await options.gateway.answer(question, header(request, 'x-request-id'), body)
+  return await options.gateway.answer(gatewayRequest, header(request, 'x-request-id'), body)
 }
 
 function header(request: IncomingMessage, name: string): string | null {

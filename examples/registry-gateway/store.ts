@@ -108,7 +108,7 @@ function lockFolder(folder: string): () => void {
   for (let attempt = 1; ; attempt++) {
     try {
       const lock = openSync(file, 'wx', 0o600)
-      writeSync(lock, processMark(process.pid))
+      writeSync(lock, processIdentity(process.pid))
       closeSync(lock)
       return () => rmSync(file, { force: true })
     } catch (error) {
@@ -124,7 +124,7 @@ function lockFolder(folder: string): () => void {
 }
 
 /** Returns id and start time of a process: in a container a restarted process often has the same id. */
-function processMark(pid: number): string {
+function processIdentity(pid: number): string {
   try {
     // The start time is field 22; the name in field 2 may contain blanks and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -134,16 +134,16 @@ function processMark(pid: number): string {
   }
 }
 
-function isRunning(mark: string): boolean {
-  const [pid = 0, startedAt] = mark.split(' ').map(Number)
+function isRunning(identity: string): boolean {
+  const [pid = 0, startedAt] = identity.split(' ').map(Number)
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)
   } catch (error) {
     if (codeOf(error) !== 'EPERM') return false
   }
-  const now = processMark(pid)
-  return startedAt === undefined || !now.includes(' ') || now === mark
+  const now = processIdentity(pid)
+  return startedAt === undefined || !now.includes(' ') || now === identity
 }
 
 function codeOf(error: unknown): unknown {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { addMonths, indianDay } from '#shared/risk/packs/money.ts'
 import { type IncomingResponse, NoAnswerError } from '#shared/risk/registries/connector.ts'
-import type { Answer, Mapping, Question } from './adapter.ts'
+import type { Answer, GatewayRequest, Mapping } from './adapter.ts'
 import { nameSuggestions } from './adapters/gleif.ts'
 import type { AnswerLine, CallDeps, CallLine } from './calls.ts'
 import { type Composition, composeGateway } from './compose.ts'
@@ -16,18 +16,18 @@ import { memoryStore } from './store.ts'
 const FORMS = `gstin GSTIN | lei LEI | lei --name TEXT | group CIN | company PAN | deposits PAN --consent H |
 turnover GSTIN --consent H | trade SUPPLIER RECIPIENT --consent H | uk NUMBER`
 
-type Ask = (words: readonly string[], nowMs: number) => { path: string; query?: Record<string, string> }
+type Build = (words: readonly string[], nowMs: number) => { path: string; query?: Record<string, string> }
 
-const QUESTIONS: Readonly<Record<string, { words: number; isConsented?: boolean; ask: Ask }>> = {
-  gstin: { words: 1, ask: ([gstin]) => ({ path: `/taxpayers/${gstin}` }) },
-  lei: { words: 1, ask: ([lei]) => ({ path: `/lei-records/${lei}` }) },
-  group: { words: 1, ask: ([cin = '']) => ({ path: '/groups', query: { cin } }) },
-  company: { words: 1, ask: ([pan = '']) => ({ path: '/companies', query: { pan } }) },
-  uk: { words: 1, ask: ([number]) => ({ path: `/registry-companies/RA000585/${number}` }) },
+const REQUESTS: Readonly<Record<string, { words: number; isConsented?: boolean; build: Build }>> = {
+  gstin: { words: 1, build: ([gstin]) => ({ path: `/taxpayers/${gstin}` }) },
+  lei: { words: 1, build: ([lei]) => ({ path: `/lei-records/${lei}` }) },
+  group: { words: 1, build: ([cin = '']) => ({ path: '/groups', query: { cin } }) },
+  company: { words: 1, build: ([pan = '']) => ({ path: '/companies', query: { pan } }) },
+  uk: { words: 1, build: ([number]) => ({ path: `/registry-companies/RA000585/${number}` }) },
   deposits: {
     words: 1,
     isConsented: true,
-    ask([pan = ''], nowMs) {
+    build([pan = ''], nowMs) {
       const today = indianDay(nowMs)
       return { path: '/accounts/deposits', query: { pan, from: `${addMonths(today, -7)}-01`, to: today } }
     },
@@ -35,12 +35,12 @@ const QUESTIONS: Readonly<Record<string, { words: number; isConsented?: boolean;
   turnover: {
     words: 1,
     isConsented: true,
-    ask: ([gstin = '']) => ({ path: '/returns/outward-supplies', query: { gstin } }),
+    build: ([gstin = '']) => ({ path: '/returns/outward-supplies', query: { gstin } }),
   },
   trade: {
     words: 2,
     isConsented: true,
-    ask([supplierGstin = '', recipientGstin = ''], nowMs) {
+    build([supplierGstin = '', recipientGstin = ''], nowMs) {
       const to = addMonths(indianDay(nowMs), -1)
       return { path: '/returns/trade', query: { supplierGstin, recipientGstin, from: addMonths(to, -15), to } }
     },
@@ -55,7 +55,7 @@ export async function tryOne(args: readonly string[]): Promise<number> {
     options: { name: { type: 'string' }, consent: { type: 'string' }, raw: { type: 'boolean', default: false } },
   })
   const [what = '', ...words] = positionals
-  const form = Object.hasOwn(QUESTIONS, what) ? QUESTIONS[what] : undefined
+  const form = Object.hasOwn(REQUESTS, what) ? REQUESTS[what] : undefined
   if (!form) throw new CommandLineError(`try what? There are ${FORMS}`)
   const settings = loadSettings(process.env)
   await using client = openProviderHttp()
@@ -66,12 +66,12 @@ export async function tryOne(args: readonly string[]): Promise<number> {
   if (what === 'lei' && values.name !== undefined) return await suggest(settings, deps, values.name)
   if (words.length !== form.words) throw new CommandLineError(`try ${what}: the forms are ${FORMS}`)
   if (form.isConsented && !values.consent) throw new CommandLineError(`try ${what} needs --consent`)
-  const { path, query = {} } = form.ask(words, Date.now())
+  const { path, query = {} } = form.build(words, Date.now())
   // Held data belongs to the running process, which is therefore the one to answer.
   const answer = form.isConsented
-    ? await askProcess(settings, path, query, values.consent ?? '', client.http)
+    ? await callProcess(settings, path, query, values.consent ?? '', client.http)
     : await composed(settings, deps, (line) => answers.push(line)).gateway.answer(
-        { method: 'GET', path, query, handle: null, organisation: null } satisfies Question,
+        { method: 'GET', path, query, handle: null, organisation: null } satisfies GatewayRequest,
         randomUUID(),
         '',
       )
@@ -86,7 +86,7 @@ function composed(settings: Settings, deps: CallDeps, answered?: (line: AnswerLi
   return composeGateway(settings, deps, { store: memoryStore(), ...(answered && { answered }) })
 }
 
-async function askProcess(
+async function callProcess(
   { GATEWAY_HOST, GATEWAY_PORT, GATEWAY_TOKEN }: Settings,
   path: string,
   query: Record<string, string>,
@@ -131,7 +131,7 @@ function report(
   const mapping = adapters.find(({ operations }) => operations.includes(operation))?.mappings[operation]
   if (answer.status !== 200) {
     console.log(`answer  ${answer.status}  ${String(body.code)}`)
-    if (!mapping) console.log('no adapter that is configured answers this question')
+    if (!mapping) console.log('no adapter that is configured answers this request')
     return body.code === 'UNPARSEABLE' ? 3 : 1
   }
   const data = typeof body.data === 'object' && body.data !== null ? body.data : {}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RegistryCompanyAnswer } from '#shared/risk/registries/http/registry-companies.ts'
-import { type Adapter, type Answer, envelopeAnswer, type Question } from '../adapter.ts'
+import { type Adapter, type Answer, envelopeAnswer, type GatewayRequest } from '../adapter.ts'
 import { callProvider, createLimits, type Provider, type Work } from '../calls.ts'
 import { filled, incomplete, keyedHash, notEntitled, notFound, parsed, parseJson, unparseable } from '../rules.ts'
 
@@ -70,8 +70,8 @@ export function createCompaniesHouse(settings: CompaniesHouseSettings, hashKey: 
     throw unparseable('total_results')
   }
 
-  async function answer(question: Question, work: Work): Promise<Answer> {
-    const [, , authority, number = ''] = question.path.split('/')
+  async function answer(request: GatewayRequest, work: Work): Promise<Answer> {
+    const [, , authority, number = ''] = request.path.split('/')
     if (authority !== AUTHORITY) throw notEntitled()
     if (!/^[0-9A-Z]{8}$/.test(number)) throw unparseable()
     const body = await get(work, `/company/${number}`)

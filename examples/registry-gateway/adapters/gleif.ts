@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { IncomingResponse } from '#shared/risk/registries/connector.ts'
 import { GroupAnswer } from '#shared/risk/registries/http/groups.ts'
-import { type Adapter, type Answer, envelopeAnswer, PATTERNS, parameter, type Question } from '../adapter.ts'
+import { type Adapter, type Answer, envelopeAnswer, type GatewayRequest, PATTERNS, parameter } from '../adapter.ts'
 import { callProvider, createLimits, type Provider, type Work } from '../calls.ts'
 import { incomplete, instantOf, isFinal, notFound, parsed, parseJson, Refusal, unparseable } from '../rules.ts'
 
@@ -72,8 +72,8 @@ export class GleifAdapter implements Adapter {
     this.#base = settings.url.replace(/\/$/, '')
   }
 
-  answer(question: Question, work: Work): Promise<Answer> {
-    return question.path === '/groups' ? this.#group(question, work) : this.#records(question, work)
+  answer(request: GatewayRequest, work: Work): Promise<Answer> {
+    return request.path === '/groups' ? this.#group(request, work) : this.#records(request, work)
   }
 
   health(nowMs: number) {
@@ -85,8 +85,8 @@ export class GleifAdapter implements Adapter {
     return callProvider(this.#provider, work, { method: 'GET', url: `${this.#base}${path}`, headers: ACCEPT })
   }
 
-  async #records(question: Question, work: Work): Promise<Answer> {
-    const path = recordsPath(question)
+  async #records(request: GatewayRequest, work: Work): Promise<Answer> {
+    const path = recordsPath(request)
     const cached = this.#kept.get(path)
     if (cached && cached.until > work.deps.now()) return cached.answer
     const response = await this.#get(work, path)
@@ -99,8 +99,8 @@ export class GleifAdapter implements Adapter {
     return answer
   }
 
-  async #group(question: Question, work: Work): Promise<Answer> {
-    const cin = parameter(question, 'cin', PATTERNS.cin)
+  async #group(request: GatewayRequest, work: Work): Promise<Answer> {
+    const cin = parameter(request, 'cin', PATTERNS.cin)
     const found = await body(page, this.#get(work, `/lei-records${filtered('entity.registeredAs', cin)}`))
     const entries = found.data.filter(
       ({ attributes: { entity } }) =>
@@ -197,8 +197,8 @@ function filtered(member: string, value: string): string {
   return `?${new URLSearchParams({ [`filter[${member}]`]: value, 'page[size]': '10' })}`
 }
 
-/** Lets only the questions of the product through. @throws Refusal NOT_FOUND */
-function recordsPath({ path, query }: Question): string {
+/** Lets only the requests of the product through. @throws Refusal NOT_FOUND */
+function recordsPath({ path, query }: GatewayRequest): string {
   const names = Object.keys(query)
   if (path !== '/lei-records') {
     if (names.length > 0 || !/^\/lei-records\/[0-9A-Za-z]{20}$/.test(path)) throw notFound()
@@ -217,7 +217,7 @@ function publishDateOf({ body: bytes }: IncomingResponse): string | null {
   }
 }
 
-/** Suggestions of the register for a name, for a person at a terminal; no question of the contract uses them. */
+/** Suggestions of the register for a name, for a person at a terminal; no request of the contract uses them. */
 export async function nameSuggestions(settings: GleifSettings, work: Work, text: string): Promise<string[]> {
   const provider: Provider = { adapter: 'gleif', limits: createLimits(50), retryAfterSeconds: 60 }
   const query = new URLSearchParams({ field: 'entity.legalName', q: text })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { IncomingResponse } from '#shared/risk/registries/connector.ts'
 import { CompanyAnswer } from '#shared/risk/registries/http/companies.ts'
 import { TaxpayerAnswer } from '#shared/risk/registries/http/taxpayers.ts'
-import { type Adapter, type Answer, envelopeAnswer, PATTERNS, parameter, type Question } from '../adapter.ts'
+import { type Adapter, type Answer, envelopeAnswer, type GatewayRequest, PATTERNS, parameter } from '../adapter.ts'
 import { type AccessToken, callProvider, createAccessToken, createLimits, type Provider, type Work } from '../calls.ts'
 import {
   dayOrNull,
@@ -94,8 +94,8 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     this.operations = ['/taxpayers/{gstin}', ...(isCompanyOn ? ['/companies'] : [])]
   }
 
-  answer(question: Question, work: Work): Promise<Answer> {
-    return question.path === '/companies' ? this.#companyMaster(question, work) : this.#taxpayer(question, work)
+  answer(request: GatewayRequest, work: Work): Promise<Answer> {
+    return request.path === '/companies' ? this.#companyMaster(request, work) : this.#taxpayer(request, work)
   }
 
   health(nowMs: number) {
@@ -115,7 +115,7 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     return parsed(tokenAnswer, parseJson(response.body)).access_token
   }
 
-  /** Posts a question; the header that accepts a cached answer, which may be a day old, is never sent. */
+  /** Posts a request; the header that accepts a cached answer, which may be a day old, is never sent. */
   #post(path: string, body: object, work: Work): Promise<IncomingResponse> {
     return this.#accessToken.use(work, (authorization) => {
       const headers = {
@@ -169,16 +169,16 @@ export class SandboxAdapter implements Adapter, Taxpayers {
     ).map((row) => monthOfPeriod(row.ret_prd, 'data.EFiledlist.ret_prd'))
   }
 
-  async #taxpayer(question: Question, work: Work): Promise<Answer> {
-    const gstin = question.path.slice('/taxpayers/'.length)
+  async #taxpayer(request: GatewayRequest, work: Work): Promise<Answer> {
+    const gstin = request.path.slice('/taxpayers/'.length)
     if (!PATTERNS.gstin.test(gstin)) throw unparseable()
     const data = { gstin, ...(await this.search(gstin, work)) }
     return envelopeAnswer(TaxpayerAnswer, work, { asOf: null, consent: null, data })
   }
 
-  async #companyMaster(question: Question, work: Work): Promise<Answer> {
-    const pan = parameter(question, 'pan', PATTERNS.pan)
-    const cin = this.#settings.companyNumbers?.get(pan) ?? question.query.cin
+  async #companyMaster(request: GatewayRequest, work: Work): Promise<Answer> {
+    const pan = parameter(request, 'pan', PATTERNS.pan)
+    const cin = this.#settings.companyNumbers?.get(pan) ?? request.query.cin
     // Without a number the register is not queried, so NOT_FOUND would be false.
     if (cin === undefined || this.#settings.mcaReason === undefined || !PATTERNS.cin.test(cin)) throw notEntitled()
     const body = {

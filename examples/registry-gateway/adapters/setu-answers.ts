@@ -4,7 +4,7 @@ import { quarterOf } from '#shared/risk/packs/signals/return-window.ts'
 import { AccountsAnswer } from '#shared/risk/registries/http/accounts.ts'
 import { OutwardSuppliesAnswer } from '#shared/risk/registries/http/taxpayers.ts'
 import { TradeReturnsAnswer } from '#shared/risk/registries/http/trade-returns.ts'
-import { type Adapter, type Answer, envelopeAnswer, PATTERNS, parameter, type Question } from '../adapter.ts'
+import { type Adapter, type Answer, envelopeAnswer, type GatewayRequest, PATTERNS, parameter } from '../adapter.ts'
 import type { Work } from '../calls.ts'
 import type { ConsentData } from '../consent-data.ts'
 import type { ConsentRecord, Consents } from '../consents.ts'
@@ -48,27 +48,27 @@ export class SetuAdapter implements Adapter {
     this.#parts = parts
   }
 
-  async answer(question: Question, work: Work): Promise<Answer> {
-    if (question.path === '/accounts/deposits') return await this.#deposits(question, work)
-    if (question.path === '/returns/trade') return await this.#trade(question, work)
-    return await this.#turnover(question, work)
+  async answer(request: GatewayRequest, work: Work): Promise<Answer> {
+    if (request.path === '/accounts/deposits') return await this.#deposits(request, work)
+    if (request.path === '/returns/trade') return await this.#trade(request, work)
+    return await this.#turnover(request, work)
   }
 
   health(nowMs: number) {
     return this.#parts.client.health(nowMs)
   }
 
-  async #consented(question: Question, work: Work, type: string, covers: (record: ConsentRecord) => boolean) {
+  async #consented(request: GatewayRequest, work: Work, type: string, covers: (record: ConsentRecord) => boolean) {
     // A handle may name a consent for deposits and another one for returns of the same taxpayer.
     const consent = this.#parts.consents.covering(
-      question,
+      request,
       (record) => covers(record) && (record.fiTypes.length === 0 || record.fiTypes.includes(type)),
     )
     await this.#parts.data.confirm(consent, work)
     const { record } = consent
     if (!record.fiTypes.includes(type) || !record.consentTypes.includes('PROFILE')) throw noConsent()
     const reference = {
-      handle: question.handle ?? '',
+      handle: request.handle ?? '',
       id: record.consentId,
       purposeCode: record.purposeCode,
       expiresAt: record.expiresAt,
@@ -76,11 +76,11 @@ export class SetuAdapter implements Adapter {
     return { held: await this.#parts.data.dataOf(consent, work), reference }
   }
 
-  async #deposits(question: Question, work: Work): Promise<Answer> {
-    const pan = parameter(question, 'pan', PATTERNS.pan)
-    const from = parameter(question, 'from', PATTERNS.day)
-    const to = parameter(question, 'to', PATTERNS.day)
-    const { held, reference } = await this.#consented(question, work, 'DEPOSIT', (record) => record.pan === pan)
+  async #deposits(request: GatewayRequest, work: Work): Promise<Answer> {
+    const pan = parameter(request, 'pan', PATTERNS.pan)
+    const from = parameter(request, 'from', PATTERNS.day)
+    const to = parameter(request, 'to', PATTERNS.day)
+    const { held, reference } = await this.#consented(request, work, 'DEPOSIT', (record) => record.pan === pan)
     // The holder of an account that did not arrive is not known, and a sum over some banks is too low.
     if (held.hasUndelivered) throw incomplete()
     if ('code' in held.deposits) throw unparseable(held.deposits.member)
@@ -95,12 +95,10 @@ export class SetuAdapter implements Adapter {
   }
 
   /** Returns the returns of a registration that the legal name of the tax network confirms. */
-  async #returnsOf(question: Question, gstin: string, work: Work) {
+  async #returnsOf(request: GatewayRequest, gstin: string, work: Work) {
     const { taxpayers } = this.#parts
     if (!taxpayers) throw notEntitled()
-    const { held, reference } = await this.#consented(question, work, 'GSTR1_3B', ({ gstins }) =>
-      gstins.includes(gstin),
-    )
+    const { held, reference } = await this.#consented(request, work, 'GSTR1_3B', ({ gstins }) => gstins.includes(gstin))
     if ('code' in held.returns) throw unparseable(held.returns.member)
     const found = returnsFor(held.returns, gstin)
     if (!found) throw held.hasUndelivered ? incomplete() : notFound()
@@ -109,9 +107,9 @@ export class SetuAdapter implements Adapter {
     return { found, reference, network: taxpayers }
   }
 
-  async #turnover(question: Question, work: Work): Promise<Answer> {
-    const gstin = parameter(question, 'gstin', PATTERNS.gstin)
-    const { found, reference, network } = await this.#returnsOf(question, gstin, work)
+  async #turnover(request: GatewayRequest, work: Work): Promise<Answer> {
+    const gstin = parameter(request, 'gstin', PATTERNS.gstin)
+    const { found, reference, network } = await this.#returnsOf(request, gstin, work)
     const window = turnoverWindow(found, work.deps.now())
     const periods = window.flatMap((month) => found.gstr3b.filter((period) => period.month === month))
     if (periods.length < window.length) {
@@ -133,12 +131,12 @@ export class SetuAdapter implements Adapter {
     })
   }
 
-  async #trade(question: Question, work: Work): Promise<Answer> {
-    const supplier = parameter(question, 'supplierGstin', PATTERNS.gstin)
-    const recipient = parameter(question, 'recipientGstin', PATTERNS.gstin)
-    const from = parameter(question, 'from', PATTERNS.month)
-    const to = parameter(question, 'to', PATTERNS.month)
-    const { found, reference, network } = await this.#returnsOf(question, supplier, work)
+  async #trade(request: GatewayRequest, work: Work): Promise<Answer> {
+    const supplier = parameter(request, 'supplierGstin', PATTERNS.gstin)
+    const recipient = parameter(request, 'recipientGstin', PATTERNS.gstin)
+    const from = parameter(request, 'from', PATTERNS.month)
+    const to = parameter(request, 'to', PATTERNS.month)
+    const { found, reference, network } = await this.#returnsOf(request, supplier, work)
     const filing = filingOf(found.gstr1)
     const months = monthsBetween(from, to).filter((month) => filing === 'MONTHLY' || quarterOf(month) === month)
     const delivered = new Map(found.gstr1.map((period) => [period.month, period]))
@@ -171,7 +169,7 @@ const mappings: Adapter['mappings'] = {
     members: {
       Account: 'fips[].accounts[].data.account with type deposit and a holder with this PAN',
       'Account[].Summary': 'summary.currentBalance, type or accountSubType, facility with its limits',
-      'Account[].Transactions': 'transactions.transaction[] from the first to the last day of the question',
+      'Account[].Transactions': 'transactions.transaction[] from the first to the last day of the request',
       asOf: 'summary.balanceDateTime, the oldest',
     },
   },
@@ -192,7 +190,7 @@ function notKnown(error: unknown): null {
   throw error
 }
 
-/** Returns an account with the movements of the question only. */
+/** Returns an account with the movements of the request only. */
 function between({ account }: HeldAccount, from: string, to: string): HeldAccount['account'] {
   const { startDate, endDate, Transaction } = account.Transactions
   const dayOf = (at: string) => indianDay(Date.parse(/(Z|[+-][0-9]{2}:?[0-9]{2})$/.test(at) ? at : `${at}+05:30`))

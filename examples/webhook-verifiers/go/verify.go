@@ -15,7 +15,7 @@ import (
 
 const toleranceSeconds = 5 * 60
 
-// Verify tells whether the service signed exactly these bytes a moment ago.
+// Verify reports whether the service signed exactly these bytes within the last five minutes.
 func Verify(secret, id, timestamp, signature string, body []byte, now time.Time) bool {
 	sentAt, err := strconv.ParseUint(timestamp, 10, 48)
 	if err != nil || math.Abs(float64(now.Unix())-float64(sentAt)) > toleranceSeconds {
@@ -29,7 +29,7 @@ func Verify(secret, id, timestamp, signature string, body []byte, now time.Time)
 	mac.Write([]byte(id + "." + timestamp + "."))
 	mac.Write(body)
 	expected := mac.Sum(nil)
-	// Several signatures during a rotation of the secret: one that fits is enough.
+	// During a rotation of the secret there are several signatures, and one valid signature is enough.
 	for _, one := range strings.Split(signature, " ") {
 		given, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1,"))
 		if strings.HasPrefix(one, "v1,") && err == nil && hmac.Equal(given, expected) {
@@ -39,9 +39,10 @@ func Verify(secret, id, timestamp, signature string, body []byte, now time.Time)
 	return false
 }
 
-// keyOf refuses a missing or damaged secret: anyone can sign with an empty key.
+// keyOf refuses a missing or damaged secret, because anyone can sign with an empty key.
 func keyOf(secret string) ([]byte, error) {
-	text, found := strings.CutPrefix(secret, "whsec_")
+	found := strings.HasPrefix(secret, "whsec_")
+	text := strings.TrimPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	// DecodeString ignores line breaks, so compare with the text that the key encodes to.
 	if !found || err != nil || len(key) < 24 || base64.StdEncoding.EncodeToString(key) != text {

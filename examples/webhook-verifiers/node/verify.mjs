@@ -16,7 +16,7 @@ export function verify(secret, headers, body, nowSeconds = Date.now() / 1000) {
   const key = keyOf(secret)
   if (key === null) return false
   const expected = createHmac('sha256', key).update(`${headers.id}.${headers.timestamp}.`).update(body).digest()
-  // Several signatures during a rotation of the secret: one that fits is enough.
+  // During a rotation of the secret there are several signatures, and one valid signature is enough.
   return headers.signature.split(' ').some((one) => {
     const [version, text = ''] = one.split(',')
     const given = Buffer.from(text, 'base64')
@@ -37,7 +37,7 @@ const {
   WEBHOOK_TIMESTAMP: timestamp = '',
   WEBHOOK_SIGNATURE: signature = '',
 } = process.env
-// A version of Node without import.meta.main runs this too: a program that does nothing would accept every message.
+// Also runs in a Node version without import.meta.main, where an inactive program would accept every message.
 if (import.meta.main !== false) {
   process.exitCode = verify(secret, { id, timestamp, signature }, readFileSync(0)) ? 0 : 1
 }

@@ -9,7 +9,7 @@ TOLERANCE_SECONDS = 5 * 60
 
 
 def verify(secret, message_id, timestamp, signature, body, now=None):
-    """Whether the service signed exactly these bytes a moment ago. body: bytes as received."""
+    """Returns True if the service signed exactly these bytes within five minutes. body: bytes as received."""
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
         return False
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
@@ -19,7 +19,7 @@ def verify(secret, message_id, timestamp, signature, body, now=None):
         return False
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
-    # Several signatures during a rotation of the secret: one that fits is enough.
+    # During a rotation of the secret there are several signatures, and one valid signature is enough.
     for one in signature.split(" "):
         version, _, text = one.partition(",")
         if version == "v1" and hmac.compare_digest(text.encode(), expected):
@@ -28,7 +28,7 @@ def verify(secret, message_id, timestamp, signature, body, now=None):
 
 
 def key_of(secret):
-    """Returns None for a missing or damaged secret: anyone can sign with an empty key."""
+    """Returns None for a missing or damaged secret, because anyone can sign with an empty key."""
     text = secret[len("whsec_") :] if secret.startswith("whsec_") else ""
     try:
         key = base64.b64decode(text, validate=True)
