@@ -17,6 +17,8 @@ const START: Micros = microsOfSeconds(1_763_856_000)
 const step: Step = {
   wait: 0,
   channels: null,
+  people: [],
+  own: null,
   severity: 'info',
   repeat: { every: 3600, times: null },
   hours: [],
@@ -44,6 +46,7 @@ const INTEGRATIONS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id)
   ignores: { up: false, down: false },
   keepsRecord: false,
   isOverReserve: false,
+  isReader: true,
 }))
 
 /**
@@ -87,6 +90,7 @@ function evaluateMany(count: number): void {
     integrations: INTEGRATIONS,
     notifications: [],
     suppressions: [{ reason: 'MAINTENANCE', since: START - MINUTE, until: START - 1 }],
+    people: null,
     isInCycle: false,
     groupDelayEndsAt: null,
     newId: '00000000-0000-4000-8000-000000000001',
@@ -123,9 +127,10 @@ function simulateOnce(): void {
     },
     severity: 'critical',
     integrations: INTEGRATIONS.map((integration) => ({ ...integration, isReader: true })),
+    people: null,
     windows: [],
     parents: null,
-    crowd: [],
+    otherOutages: [],
     notifiesUnknown: true,
     from: START,
     until: START + 2 * PINGS * MINUTE,

@@ -26,8 +26,8 @@ const OTHERS = 150
 const BODY = JSON.stringify({ event: 'risk_signals.pack_ready', padding: 'x'.repeat(400) })
 
 /**
- * Measures deliveries per second of one deliverer and a bare got loop, alternately, to one receiver; and delivery times
- * while a quarter of the endpoints hang.
+ * Alternately measures the requests per second of one webhook-deliverer and of a plain loop of got. Then measures the
+ * delivery times of other endpoints while a quarter of all endpoints hang.
  */
 export async function benchDeliveries({ deliveries, rounds }: Options): Promise<Row[]> {
   const rates: { got: number; ours: number }[] = []
@@ -48,13 +48,13 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
   }
   const p99s: number[] = []
   for (let round = 0; round < rounds; round++) p99s.push(await whileSomeHang())
-  const of = (pick: (rate: { got: number; ours: number }) => number) => median(rates.map(pick))
+  const medianOf = (pick: (rate: { got: number; ours: number }) => number) => median(rates.map(pick))
   return [
     {
       name: `one process, ${ENDPOINTS} endpoints`,
-      'deliveries/s': Math.round(of(({ ours }) => ours)),
-      'got/s': Math.round(of(({ got }) => got)),
-      ratio: of(({ ours, got }) => ours / got).toFixed(2),
+      'deliveries/s': Math.round(medianOf(({ ours }) => ours)),
+      'got/s': Math.round(medianOf(({ got }) => got)),
+      ratio: medianOf(({ ours, got }) => ours / got).toFixed(2),
       limit: '0.60',
       goal: '0.85',
       'p99 ms': '',
@@ -74,7 +74,7 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
 /** @returns 99th percentile of the time from message to arrival, at endpoints that answer */
 async function whileSomeHang(): Promise<number> {
   await using stack = await openBenchStack()
-  // Close the hanging requests first; otherwise the deliverer waits for the last one.
+  // Opened last, so that it closes first: a deliverer that stops waits for its hanging requests.
   await using receiver = await openReceiver()
   const hanging = await addEndpoints(stack, repeated([`${receiver.url}/hang`], HANGING))
   const others = await addEndpoints(stack, repeated([`${receiver.url}/ok`], OTHERS))
@@ -98,7 +98,7 @@ async function whileSomeHang(): Promise<number> {
 interface Receiver extends AsyncDisposable {
   url: string
   times: number[]
-  arrived(isThere: (seen: { answered: number; hung: number }) => boolean): Promise<void>
+  arrived(isComplete: (seen: { answered: number; hung: number }) => boolean): Promise<void>
   /** requests per second between the first and the last of `count` requests that `start` causes */
   rateOf(count: number, start: () => Promise<unknown>): Promise<number>
 }
@@ -120,10 +120,10 @@ async function openReceiver(): Promise<Receiver> {
   await once(server, 'listening')
   // Listening on TCP always returns an AddressInfo.
   const { port } = server.address() as AddressInfo
-  const arrived: Receiver['arrived'] = (isThere) =>
+  const arrived: Receiver['arrived'] = (isComplete) =>
     new Promise((resolve) => {
       wake = () => {
-        if (isThere({ answered: times.length, hung })) resolve()
+        if (isComplete({ answered: times.length, hung })) resolve()
       }
       wake()
     })

@@ -36,14 +36,14 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   let broken = 0
   const started = performance.now()
 
-  const mayGoOn = () => sent < limit && performance.now() < end
+  const mayContinue = () => sent < limit && performance.now() < end
 
   function drive(port: number, done: () => void): void {
     let socket: Socket
     let buffered = ''
     let sentAt = 0
     const next = () => {
-      if (!mayGoOn()) {
+      if (!mayContinue()) {
         socket.destroy()
         done()
         return
@@ -85,7 +85,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       fresh.once('error', () => {
         broken += 1
         fresh.destroy()
-        if (mayGoOn()) open()
+        if (mayContinue()) open()
         else done()
       })
     }

@@ -26,7 +26,7 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
   const { db } = stack
   const storedAlone = (await storeFor(db, seconds / 2)) / (seconds / 2)
   const { port } = await stack.ingress()
-  // Entries stored meanwhile wait for the worker and are not counted.
+  // The measurement starts at the first checkpoint. Entries before it are not counted.
   await stack.workers('anchor')
   const from = await coveredBy(db, 1)
   const startedAt = performance.now()

@@ -4,10 +4,10 @@ import { residentMb } from './resident.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-const SIDE_BY_SIDE = 200
-const REST_MS = 10_000
+const CONCURRENCY = 200
+const IDLE_MS = 10_000
 
-/** Measures the memory of an ingress at rest, and after many clients that disconnected in the middle of a ping. */
+/** Measures the memory of an idle ingress before and after many clients that disconnected during a ping. */
 export async function benchMemory({ aborted }: { aborted: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
   const { port, child } = await stack.ingress()
@@ -22,11 +22,11 @@ export async function benchMemory({ aborted }: { aborted: number }): Promise<Row
       if (left % 1_000 === 0) most = Math.max(most, Math.round(residentMb(child.pid ?? 0)))
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, abort))
-  await sleep(REST_MS)
+  await Promise.all(Array.from({ length: CONCURRENCY }, abort))
+  await sleep(IDLE_MS)
   return [
     {
-      name: `ingress, ${aborted} connections broken off in mid-request`,
+      name: `ingress, ${aborted} connections aborted during a request`,
       'MB before': before,
       'MB at most': most,
       'MB after': Math.round(residentMb(child.pid ?? 0)),

@@ -24,8 +24,8 @@ const REQUEST = JSON.stringify({
 })
 
 /**
- * Measures packs in the sandbox: duration of the synchronous call with 1 and 32 connections, compared with the cheapest
- * authenticated call of the same ingress in the same run; and the rate at which one composer processes a backlog.
+ * Measures the rate at which one pack-composer processes a backlog in the sandbox. Then measures the synchronous call
+ * with 1 and 32 connections, and compares it with the cheapest authenticated call of the same ingress.
  */
 export async function benchPacks({ seconds, rounds, backlog }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({ PLATFORM_RATE_LIMIT_PER_MINUTE: '0' })
@@ -77,14 +77,14 @@ function callRow(
   sides: readonly { usage: LoadResult; packs: LoadResult }[],
   bounds: { limit: string; goal: string },
 ): Row {
-  const of = (pick: (load: LoadResult) => number) => median(sides.map(({ packs }) => pick(packs)))
+  const medianOf = (pick: (load: LoadResult) => number) => median(sides.map(({ packs }) => pick(packs)))
   return {
     name,
-    'packs/s': Math.round(of(({ perSecond }) => perSecond)),
+    'packs/s': Math.round(medianOf(({ perSecond }) => perSecond)),
     'vs GET usage': median(sides.map(({ usage, packs }) => packs.perSecond / usage.perSecond)).toFixed(3),
     ...bounds,
-    'p50 ms': of(({ p50Ms }) => p50Ms).toFixed(1),
-    'p99 ms': of(({ p99Ms }) => p99Ms).toFixed(1),
+    'p50 ms': medianOf(({ p50Ms }) => p50Ms).toFixed(1),
+    'p99 ms': medianOf(({ p99Ms }) => p99Ms).toFixed(1),
     errors: sides.reduce((sum, { packs }) => sum + packs.refused + packs.broken, 0),
   }
 }

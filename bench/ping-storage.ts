@@ -3,14 +3,14 @@ import { median } from './load.ts'
 import { openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Small, so that every check's log is full and each new ping replaces one. */
+/** Small, so that the log of each check is full and a new ping replaces the oldest. */
 const LOG_LIMIT = 50
 const CHECKS = 5_000
 const BATCH = 500
 
 interface Storage {
   name: string
-  /** a table filled so that the next ping of every check replaces its oldest one */
+  /** SQL that creates a full table, so that the next ping of each check replaces the oldest */
   create: string
   write: (db: Knex, checkIds: number[], ns: number[]) => Promise<unknown>
 }
@@ -24,7 +24,7 @@ const NEW = `SELECT check_id, n, ${VALUES} FROM unnest(?::bigint[], ?::bigint[])
 /** The three ways to limit the log of a check that docs/adr/0002 compares. */
 const storages: readonly Storage[] = [
   {
-    name: 'insert, delete the displaced by key',
+    name: 'insert, delete the replaced row by key',
     create: `CREATE TABLE bench_displaced (${COLUMNS}, PRIMARY KEY (check_id, n)); INSERT INTO bench_displaced ${FILLED}`,
     write: (db, checkIds, ns) =>
       db.raw(
@@ -48,7 +48,7 @@ const storages: readonly Storage[] = [
       ),
   },
   {
-    name: 'insert only (what partitions dropped by time would cost)',
+    name: 'insert only (cost of partitions by time)',
     create: `CREATE TABLE bench_insert (${COLUMNS}, PRIMARY KEY (check_id, n)); INSERT INTO bench_insert ${FILLED}`,
     write: (db, checkIds, ns) => db.raw(`INSERT INTO bench_insert ${NEW}`, [checkIds, ns]),
   },

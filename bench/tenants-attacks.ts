@@ -75,7 +75,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
     },
     'H3 public verification': () =>
       times(10, () => ask(`${base}/v1/anchors/verify`, [200], post(fromAnywhere(), object))),
-    // These consents do not fit into a header. They must not count against any registry.
+    // A header cannot contain this consent. The failure must not count against a registry.
     'H4 consents that cannot be sent': () =>
       times(3, () =>
         ask(`${base}/v1/po/risk-signals`, [400], {
@@ -117,7 +117,7 @@ function blindedElement(): Uint8Array {
   return ristretto255_oprf.voprf.blind(Uint8Array.from(randomBytes(20))).blinded
 }
 
-/** The headers are those of MCP revision 2026-07-28, with a separate key. */
+/** Creates an agent key and returns the headers of a tool call in MCP revision 2026-07-28. */
 async function agentHeaders(base: string, authorized: Record<string, string>): Promise<Record<string, string>> {
   const made = await ask(`${base}/v1/agents/keys`, [201], {
     method: 'POST',
@@ -139,7 +139,7 @@ const post = (headers: Record<string, string>, body: string): RequestInit => ({
   body,
 })
 
-/** A mail of line ends, descriptions of maximum length, many tags, a status page, and a thousand integrations. */
+/** Stores a mail of line ends, descriptions of maximum length, many tags, a status page and 1,000 integrations. */
 async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   const [mailed = ''] = await addChecks(db, 60)
   const { id, project_id: project } = await db('checks').where({ uuid: mailed }).first('id', 'project_id')
@@ -187,13 +187,13 @@ const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array
 /** Sends the requests evenly spaced, without waiting for responses. */
 async function withinSecond(count: number, work: () => Promise<unknown>): Promise<void> {
   const started = performance.now()
-  const under: Promise<unknown>[] = []
-  while (under.length < count) {
+  const running: Promise<unknown>[] = []
+  while (running.length < count) {
     const due = Math.min(count, Math.ceil((performance.now() - started) * (count / 1_000)))
-    while (under.length < due) under.push(work())
+    while (running.length < due) running.push(work())
     await sleep(5)
   }
-  await Promise.all(under)
+  await Promise.all(running)
 }
 
 /** Waits until the document is rendered, which happens after its pack is in the log; until then the status is 202. */
