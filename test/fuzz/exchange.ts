@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 
-/** An answer must have begun by then; the machine may be busy with other tests. */
+/** Maximum time until a response begins on a busy machine. */
 const WHOLE_MS = 30_000
-/** Time for an incomplete request before its connection is cut. */
+/** Time after which the connection of an incomplete request is closed. */
 const PART_MS = 300
-/** Time for a started answer until its connection is cut: event streams never end. */
+/** Time after which the connection of a response is closed, because event streams do not end. */
 const REST_MS = 1_000
 
 type Exchange = {
   /** the bytes that came back, at most the first 64 KB */
   answer: string
-  /** false when nothing came although something had to */
+  /** false if a required response is missing */
   isAnswered: boolean
 }
 

@@ -3,15 +3,15 @@ import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
 import { addCheck, addProject } from '../support/projects.ts'
 import { send } from '../support/send.ts'
-import { askAtOnce, isAcceptable } from './crowd.ts'
+import { isAcceptable, sendConcurrently } from './concurrent-requests.ts'
 import { type FullProject, openFullProject } from './full-project.ts'
 import { fullRequest, monitoringRoutes } from './full-requests.ts'
 import type { FuzzRoute } from './routes.ts'
 import { openTarget, type Target } from './target.ts'
 
-/** Requests of one route at once. */
+/** Concurrent requests of one route. */
 const AT_ONCE = effort(4, 40)
-/** A slow machine needs minutes for all routes, in which the run must see progress. */
+/** All routes take minutes on a slow machine. In parts the test shows progress. */
 const PARTS = 8
 
 let target: Target
@@ -31,21 +31,18 @@ test.before(async (t) => {
 test.after.always(() => target?.[Symbol.asyncDispose]())
 
 for (let part = 1; part <= PARTS; part++) {
-  test.serial(
-    `requests at once of each route of a full project harm no other tenant: ${part} of ${PARTS}`,
-    async (t) => {
-      t.true(routes.length > 120, `${routes.length} routes`)
-      const perPart = Math.ceil(routes.length / PARTS)
-      const wrong: string[] = []
-      for (const [at, route] of routes.entries()) {
-        if (Math.floor(at / perPart) === part - 1) wrong.push(...(await wrongOf(route, at)))
-      }
-      t.deepEqual(wrong, [])
-    },
-  )
+  test.serial(`concurrent requests of a full project harm no other tenant: ${part} of ${PARTS}`, async (t) => {
+    t.true(routes.length > 120, `${routes.length} routes`)
+    const perPart = Math.ceil(routes.length / PARTS)
+    const wrong: string[] = []
+    for (const [at, route] of routes.entries()) {
+      if (Math.floor(at / perPart) === part - 1) wrong.push(...(await wrongOf(route, at)))
+    }
+    t.deepEqual(wrong, [])
+  })
 }
 
-test.serial('every process lives after the requests at once, and no ping of the other tenant is lost', async (t) => {
+test.serial('the processes keep running and lose no ping of the other tenant', async (t) => {
   for (const [name, { pid, output }] of Object.entries(target.processes)) {
     t.notThrows(() => process.kill(pid, 0), `${name}:\n${output().slice(-2_000)}`)
   }
@@ -62,11 +59,11 @@ function ingress(): string {
   return `http://127.0.0.1:${target.httpPort}`
 }
 
-/** Sends requests of a route at once while the other tenant pings. @returns wrong answers */
-async function wrongOf(route: FuzzRoute, turn: number): Promise<string[]> {
-  const asking = askAtOnce(target.httpPort, fullRequest(route, full, turn), AT_ONCE)
-  const refused = await pingDuring(asking)
-  const heads = await asking
+/** Sends concurrent requests of a route while the other tenant pings. @returns wrong responses */
+async function wrongOf(route: FuzzRoute, round: number): Promise<string[]> {
+  const responses = sendConcurrently(target.httpPort, fullRequest(route, full, round), AT_ONCE)
+  const refused = await pingDuring(responses)
+  const heads = await responses
   const wrong = heads.filter((head) => !isAcceptable(head) || head.startsWith('HTTP/1.1 401 '))
   const isCacheable = (head: string) => / 2\d\d /.test(head.slice(8, 13)) && !/^cache-control: .*no-store/im.test(head)
   const cacheable = route.isSecured ? heads.filter(isCacheable) : []

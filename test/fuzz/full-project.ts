@@ -15,7 +15,7 @@ const INTEGRATIONS = 100
 const NOTES = 100
 /** Checks that are down, each with an incident. */
 const FAILED = 30
-/** Checks and windows whose schedule lies only in an hour that the clock of its zone skips. The API refuses them. */
+/** Checks and windows whose schedule is only in a skipped hour of the zone. The API refuses them. */
 const NEVER = ['02:15', '02:20', '02:25', '02:30'].map((time) => `Sun *-3-25..31 ${time}`).join('\n')
 const NEVER_OCCURRING = 20
 
@@ -27,7 +27,7 @@ export interface FullProject {
   roKey: string
   cookie: string
   csrf: string
-  /** the configuration that fills it */
+  /** document that fills the project */
   document: object
   checks: readonly string[]
   integrations: readonly string[]
@@ -149,9 +149,9 @@ async function addRows({ db }: HttpProduct, { project }: Team): Promise<void> {
     .update({ every: NEVER.split('\n')[0], tz: 'Europe/Paris' })
 }
 
-/** Values for the variables of a path. @param turn which of several: a deleted one is not named again */
-export function variablesOf(full: FullProject, path: string, turn: number): Readonly<Record<string, string>> {
-  const nth = (list: readonly string[]) => list[turn % list.length] ?? ''
+/** Returns values for the variables of a path. Each round selects other objects, because an earlier one may delete its. */
+export function variablesOf(full: FullProject, path: string, round: number): Readonly<Record<string, string>> {
+  const nth = (list: readonly string[]) => list[round % list.length] ?? ''
   const check = nth(full.checks)
   return {
     uuid: path.includes('/channels/') ? nth(full.integrations) : path.startsWith('/projects/') ? full.uuid : check,

@@ -10,7 +10,7 @@ const PAGES =
 const SELECTED = 10
 const OF_RISK = /\/risk(?:\/|$)/
 
-/** Returns the routes of the monitoring API and of its pages: reads first, then writes, then what removes things. */
+/** Returns the routes of the monitoring API and its pages: reads, then writes, then deletions. */
 export function monitoringRoutes(routes: readonly FuzzRoute[], { badges }: FullProject): FuzzRoute[] {
   const named = routes.filter(({ path, kind }) =>
     kind === 'page' ? PAGES.test(path) && !OF_RISK.test(path) : /^\/(?:api\/v3|projects)\//.test(path),
@@ -25,10 +25,10 @@ function rankOf({ method, path }: FuzzRoute): number {
   return method === 'DELETE' || /\/(?:delete|remove|revoke|end|withdraw)$/.test(path) ? 2 : 1
 }
 
-/** Bytes of a request with the project's own rights and a body that does as much as the route allows. */
-export function fullRequest(route: FuzzRoute, full: FullProject, turn: number): Buffer {
+/** Returns a request of the owner of the project, with the largest allowed body. */
+export function fullRequest(route: FuzzRoute, full: FullProject, round: number): Buffer {
   const { method, path, kind } = route
-  const variables = variablesOf(full, path, turn)
+  const variables = variablesOf(full, path, round)
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(variables[name] ?? 'x'))
   const isForm = kind === 'page'
   const body = method === 'GET' ? '' : isForm ? formFor(path, full) : JSON.stringify(jsonFor(route, full, variables))
@@ -45,7 +45,7 @@ export function fullRequest(route: FuzzRoute, full: FullProject, turn: number): 
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** One form with the fields of all pages; a page ignores unknown fields. */
+/** Returns a form with the fields of all pages, because a page ignores unknown fields. */
 function formFor(path: string, full: FullProject): string {
   const form = new URLSearchParams({
     _csrf: full.csrf,

@@ -19,13 +19,13 @@ const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
 const BATCH = 500
 /** Requests in flight at once. */
 const CONCURRENCY = 12
-/** Memory that a process may have gained from the middle of a long run to its end. */
+/** Maximum growth of memory in the second half of a long run. */
 const MAX_GROWTH_BYTES = 128 * 1024 * 1024
 
 let target: Target
 let deadline = 0
 let sent = 0
-/** Counts answers by status: a run of nothing but 400 and 401 tests nothing. */
+/** Counts responses by status, because a run with only 400 and 401 would test nothing. */
 const statuses = new Map<string, number>()
 let halfway: Record<string, number> | undefined
 
@@ -41,7 +41,7 @@ for (let first = 0; first < count; first += BATCH) {
   const cases = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => first + index)
   if (only !== undefined && !cases.includes(only)) continue
   test.serial(
-    `mutated requests ${first} to ${first + cases.length - 1} are answered, none with a fault of ours`,
+    `mutated requests ${first} to ${first + cases.length - 1} get a response without an internal error`,
     async (t) => {
       t.timeout(300_000)
       const tenant = await target.tenant()
@@ -62,7 +62,7 @@ for (let first = 0; first < count; first += BATCH) {
   )
 }
 
-test.serial('after them every process still runs, answers and holds no more memory', async (t) => {
+test.serial('every process still runs, responds and has not grown', async (t) => {
   t.log(`${sent} of ${count} requests, seed ${seed}`)
   t.log(
     [...statuses]
@@ -70,7 +70,7 @@ test.serial('after them every process still runs, answers and holds no more memo
       .map(([status, times]) => `${times} x ${status}`)
       .join(', '),
   )
-  if (only === undefined) t.true(succeeded() > sent / 10, 'enough requests get through to what they ask for')
+  if (only === undefined) t.true(succeeded() > sent / 10, 'at least a tenth of the requests succeeds')
   for (const [name, { pid, output }] of Object.entries(target.processes)) {
     t.notThrows(() => process.kill(pid, 0), `${name}:\n${output().slice(-2_000)}`)
   }
@@ -80,7 +80,7 @@ test.serial('after them every process still runs, answers and holds no more memo
     true,
   )
   t.regex(answer, /^HTTP\/1\.1 200 /)
-  // An exchange ends a second after what came last, which a busy machine may take to answer.
+  // An exchange ends after a second without data, which a busy machine may need to respond.
   await eventually('the mail listener to answer', async () => {
     const { answer: greeting } = await exchange(target.mailPort, Buffer.from('EHLO a\r\nQUIT\r\n'), true, 'server')
     return /^220 [\s\S]*^221 /m.test(greeting)

@@ -61,7 +61,7 @@ export function hostileText(random: Random): string {
   return random.pick(TEXTS)
 }
 
-/** Any JSON value, with a liking for the edges of numbers and for deep and wide shapes. */
+/** Returns a random JSON value, often with boundary numbers, deep nesting or many members. */
 export function hostileJson(random: Random): unknown {
   switch (random.int(8)) {
     case 0:
@@ -79,7 +79,7 @@ export function hostileJson(random: Random): unknown {
   }
 }
 
-/** The same bytes with some of them changed, lost or repeated. */
+/** Returns the bytes with some of them changed, removed or repeated. */
 export function garbled(random: Random, bytes: Buffer): Buffer {
   const out = [...bytes]
   for (let changes = 1 + random.int(4); changes > 0 && out.length > 0; changes--) {
@@ -94,6 +94,6 @@ export function garbled(random: Random, bytes: Buffer): Buffer {
 }
 
 function nested(depth: number): unknown {
-  // Written and read as text: building it by hand would only be slower.
+  // Parsed from text, because building it would be slower.
   return JSON.parse('['.repeat(depth) + ']'.repeat(depth))
 }

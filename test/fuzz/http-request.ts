@@ -15,12 +15,12 @@ export type Known = {
 
 type FuzzRequest = {
   bytes: Buffer
-  /** false when the server may rightly wait for more bytes */
+  /** false if the server may wait for more bytes */
   isWhole: boolean
   label: string
 }
 
-/** A request that starts from a route and is then wrong in one to three ways; now and then in none. */
+/** Returns a request of a route with up to three errors. */
 export function makeRequest(random: Random, routes: readonly FuzzRoute[], known: Known): FuzzRequest {
   const route = random.pick(routes)
   const method = random.oneIn(12)
@@ -145,7 +145,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** Without what would end the request line: those cases are for the garbled requests. */
+/** Removes characters that would end the request line. Garbled requests contain them. */
 function inRequestLine(text: string): string {
   return text.replace(/[\s\0]/g, '+').slice(0, 8_000)
 }

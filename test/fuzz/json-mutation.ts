@@ -3,10 +3,10 @@ import { hostileJson, hostileText } from './hostile.ts'
 
 type Json = Record<string, unknown>
 
-/** Deeper schemas than this come only from those that contain themselves. */
+/** Limits recursive schemas. */
 const MAX_DEPTH = 6
 
-/** A value that more or less fits a JSON Schema of the OpenAPI document; `document` resolves its references. */
+/** Returns a value that roughly fits a JSON Schema of the OpenAPI document; `document` resolves its references. */
 export function valueFor(random: Random, schema: unknown, document: Json, depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_DEPTH) return hostileText(random)
   if (typeof schema.$ref === 'string') return valueFor(random, resolve(schema.$ref, document), document, depth + 1)
@@ -35,7 +35,7 @@ export function valueFor(random: Random, schema: unknown, document: Json, depth 
   }
 }
 
-/** The same value with one place of it changed, added or taken away. */
+/** Returns the value with one change: a replaced, added or removed part. */
 export function mutated(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && !random.oneIn(4)) {
     const at = random.int(value.length)

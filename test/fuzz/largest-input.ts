@@ -1,7 +1,7 @@
 import type { Known } from './http-request.ts'
 import type { FuzzRoute } from './routes.ts'
 
-/** Bytes of a body that every route still reads to its end. */
+/** Body size that every route accepts. */
 const BODY_BYTES = 1_000_000
 const HEADER_BYTES = 12_000
 const QUERY_BYTES = 7_000
@@ -13,8 +13,8 @@ export interface LargeRequest {
 }
 
 /**
- * Every way of being large that a route reads: for writes a body of one text, of many members, of many values and of
- * deep nesting (or a form of one field and of many); for reads a long query. All carry as many headers as are taken.
+ * Returns the largest requests of a route. Writes have a body of one text, many members, many values or deep nesting, or
+ * a form of one field or of many; reads have a long query. All have the maximum number of headers.
  */
 export function largestRequests(route: FuzzRoute, known: Known): LargeRequest[] {
   const path = route.path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
@@ -67,7 +67,7 @@ function request(route: FuzzRoute, known: Known, target: string, body?: string, 
   return { label: `${route.method} ${route.path} with ${name}`, bytes: Buffer.from(`${head}\r\n\r\n${body ?? ''}`) }
 }
 
-/** Pieces one after the other, up to a length. */
+/** Concatenates pieces up to a length. */
 function filled(piece: (n: number) => string, length: number): string {
   const pieces: string[] = []
   for (let n = 0, size = 0; size < length; n++) {

@@ -1,7 +1,7 @@
 import type { Random } from '../support/random.ts'
 import { garbled, hostileText } from './hostile.ts'
 
-/** Everything that one SMTP client sends, at once; the replies are read afterwards. */
+/** Returns a complete SMTP session, which is sent at once before the replies are read. */
 export function makeMailSession(random: Random, address: string): { bytes: Buffer; label: string } {
   const recipient = random.oneIn(3) ? oneLine(hostileText(random)) : address
   const lines = [

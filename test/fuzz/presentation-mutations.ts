@@ -3,18 +3,18 @@ import { signJwt } from '#shared/risk/domain-keys/signing-key.ts'
 import type { Random } from '../support/random.ts'
 import type { KeyPair } from '../support/test-issuer.ts'
 
-/** The parts of a presentation before they are spoilt. */
+/** Parts of a valid presentation. */
 export interface Good {
   /** an SD-JWT VC with every disclosure, without key binding */
   credential: string
   holder: KeyPair
-  /** a key that no verifier trusts */
+  /** an untrusted key */
   foreign: KeyPair
   /** requested claims, all of them disclosed */
   claims: readonly string[]
 }
 
-/** The request that is answered. */
+/** Request of the presentation. */
 export interface Answered {
   nonce: string
   state: string
@@ -42,7 +42,7 @@ const claimsFor = (bound: string, { nonce, clientId }: Answered): Json => ({
 
 const keyBinding = (claims: Json, key: KeyPair, typ = 'kb+jwt') => signJwt(claims, { typ }, key.privateJwk)
 
-/** One member dropped, exchanged with another, shortened or replaced. */
+/** Removes, swaps, shortens or replaces one member. */
 function spoil(random: Random, members: Json): Json {
   const names = Object.keys(members)
   const [name, other] = [random.pick(names), random.pick(names)]
@@ -59,7 +59,7 @@ function spoil(random: Random, members: Json): Json {
   }
 }
 
-/** A text with a part of it lost, or one character another one. */
+/** Removes a part of a text, or changes one character. */
 function spoilText(random: Random, text: string): string {
   const at = random.int(text.length)
   switch (random.int(4)) {
@@ -78,7 +78,7 @@ function spoilText(random: Random, text: string): string {
 
 type Mutation = (random: Random, good: Good, answered: Answered) => Promise<string>
 
-/** A part lost, doubled, moved or shortened after the holder signed. */
+/** Removes, duplicates, moves or shortens a part after the holder signed. */
 const structure: Mutation = async (random, good, answered) => {
   const whole = await bind(good.credential, answered, good.holder)
   const parts = partsOf(whole)
@@ -107,7 +107,7 @@ const issued: Mutation = async (random, good, answered) => {
   return await bind([forged, ...disclosures].join('~'), answered, good.holder)
 }
 
-/** The same, whole, signed by another key under the issuer's name. */
+/** Signs the complete credential with another key under the name of the issuer. */
 const resigned: Mutation = async (_random, good, answered) => {
   const [jwt = '', ...disclosures] = partsOf(good.credential)
   const [header = '', payload = ''] = jwt.split('.')
@@ -116,7 +116,7 @@ const resigned: Mutation = async (_random, good, answered) => {
   return await bind([forged, ...disclosures].join('~'), answered, good.holder)
 }
 
-/** A disclosure is changed or lost before the holder signs. */
+/** Changes or removes a disclosure before the holder signs. */
 const disclosed: Mutation = async (random, good, answered) => {
   const parts = partsOf(good.credential)
   const at = 1 + random.int(parts.length - 2)
@@ -139,7 +139,7 @@ const disclosed: Mutation = async (random, good, answered) => {
   return await bind(parts.join('~'), answered, good.holder)
 }
 
-/** The holder itself signs something else. */
+/** Lets the holder sign other claims. */
 const bound: Mutation = async (random, good, answered) => {
   const claims = claimsFor(good.credential, answered)
   if (random.oneIn(6))
@@ -147,7 +147,7 @@ const bound: Mutation = async (random, good, answered) => {
   return good.credential + (await keyBinding(spoil(random, claims), good.holder))
 }
 
-/** Another key signs for the holder. */
+/** Signs with another key instead of the holder's. */
 const stolen: Mutation = async (random, good, answered) => {
   const changed = random.oneIn(2) ? good.credential : good.credential.slice(0, -1 - random.int(40))
   return await bind(changed, answered, good.foreign)
@@ -159,13 +159,13 @@ const replayed: Mutation = async (random, good, answered) => {
   return await bind(good.credential, other, good.holder)
 }
 
-/** Any character anywhere. */
+/** Changes any character. */
 const text: Mutation = async (random, good, answered) =>
   spoilText(random, await bind(good.credential, answered, good.holder))
 
 export const MUTATIONS = { structure, issued, resigned, disclosed, bound, stolen, replayed, text } as const
 
-/** A `vp_token` around presentations, mutated at random, and always if the presentations are valid. */
+/** Returns a `vp_token`, mutated at random, and always if its presentations are valid. */
 export function tokenOf(random: Random, presentation: string, isWhole: boolean): unknown {
   if (!isWhole) return { company: [presentation] }
   return random.pick([

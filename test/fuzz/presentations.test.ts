@@ -28,7 +28,7 @@ const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomIn
 const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
 /** Cases of one test. */
 const BATCH = 500
-/** Processor time that one presentation may take: of this process, in which ingress, worker and wallet run. */
+/** Maximum processor time per presentation in this process, which runs ingress, worker and wallet. */
 const MAX_CPU_MS = 250
 /** Refusals that end a request (docs/spec/evidence-families.md#presentation-response). */
 const MAX_REFUSALS = 3
@@ -45,7 +45,7 @@ test.before(async () => {
 })
 test.after.always(stop)
 
-/** A request that may still be answered, as its wallet knows it. */
+/** An open request with the data of its wallet. */
 interface Open extends Answered {
   requested: Reply
   responseUri: string
@@ -76,7 +76,7 @@ const formOf = async ({ mode, state, key }: Open, vpToken: unknown): Promise<URL
     ? new URLSearchParams({ vp_token: JSON.stringify(vpToken), state })
     : new URLSearchParams({ response: await encryptAnswer({ vp_token: vpToken, state }, key) })
 
-/** A form that must be refused, with its mutation. */
+/** Returns a form that must be refused, with its mutation. */
 async function spoilt(random: Random, request: Open, other: Open): Promise<{ what: string; form: URLSearchParams }> {
   const whole = () => bind(good.credential, request, good.holder)
   const kind = random.int(12)
@@ -87,7 +87,7 @@ async function spoilt(random: Random, request: Open, other: Open): Promise<{ wha
     return { what: 'form', form: spoilForm(random, await formOf(request, { company: [await whole()] })) }
   }
   if (kind === 2) {
-    // Right for another request that is open, as a whole or with the state of this one.
+    // A valid response to another open request, unchanged or with the state of this one.
     const theirs = { company: [await bind(good.credential, other, good.holder)] }
     return { what: 'replay', form: await formOf(random.oneIn(2) ? request : other, theirs) }
   }
@@ -119,7 +119,7 @@ for (let first = 0; first < count; first += BATCH) {
   const cases = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => first + index)
   if (only !== undefined && !cases.includes(only)) continue
   test.serial(
-    `mutated presentations ${first} to ${first + cases.length - 1}: none verifies, none is a fault`,
+    `mutated presentations ${first} to ${first + cases.length - 1}are refused without an internal error`,
     async (t) => {
       t.timeout(400_000)
       const open = new Map<Open['mode'], Open[]>()
@@ -148,7 +148,7 @@ for (let first = 0; first < count; first += BATCH) {
   )
 }
 
-test.serial('after them nothing was recorded, and a presentation as it should be is verified', async (t) => {
+test.serial('mutated presentations were not recorded, and a valid one verifies', async (t) => {
   const list = (map: Map<unknown, number>) => [...map].map(([name, times]) => `${times} x ${name}`).join(', ')
   t.log(`${tried} presentations, seed ${seed}, at most ${Math.round(worstMs)} ms of processor: ${list(statuses)}`)
   t.log(list(reasons))
@@ -159,11 +159,11 @@ test.serial('after them nothing was recorded, and a presentation as it should be
     ['events', {}],
   ] as const)
     t.deepEqual(await product.db(table).where(where), [], table)
-  if (only === undefined) t.true(reasons.size >= 8, 'they are refused for many reasons, and not for one')
+  if (only === undefined) t.true(reasons.size >= 8, 'the refusals have many reasons')
   for (const responseMode of ['direct_post', 'direct_post.jwt'])
     t.is((await submitPresentation(await requestPresentation(client, { responseMode }))).status, 200)
   const request = await openRequest('direct_post.jwt')
   const whole = await formOf(request, { company: [await bind(good.credential, request, good.holder)] })
-  t.is((await post(request.responseUri, whole)).status, 200, 'what is mutated here is right before it is')
+  t.is((await post(request.responseUri, whole)).status, 200, 'the presentation is valid before the mutation')
   t.is((await post(request.responseUri, whole)).status, 409)
 })

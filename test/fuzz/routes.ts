@@ -9,7 +9,7 @@ export type FuzzRoute = {
   /** variable parts in braces */
   path: string
   kind: 'ping' | 'api' | 'page'
-  /** names of query parameters that it knows */
+  /** names of its query parameters */
   query: readonly string[]
   headers: readonly string[]
   /** JSON Schema of its JSON body */
@@ -44,9 +44,15 @@ const pingRoutes: readonly FuzzRoute[] = [
   })),
 )
 
-const otherRoutes: readonly FuzzRoute[] = ['/livez', '/readyz', '/docs', '/openapi.json', '/ping/', '/nothing'].map(
-  (path) => ({ method: 'GET', path, kind: 'api', query: [], headers: [] }),
-)
+const otherRoutes: readonly FuzzRoute[] = [
+  '/livez',
+  '/readyz',
+  '/docs',
+  '/docs/{operationId}',
+  '/openapi.json',
+  '/ping/',
+  '/nothing',
+].map((path) => ({ method: 'GET', path, kind: 'api', query: ['q'], headers: ['If-None-Match'] }))
 
 function apiRoute(route: (typeof documentedRoutes)[number]): FuzzRoute {
   return {
@@ -67,7 +73,7 @@ function bodySchema(path: string, method: string): unknown {
   )
 }
 
-/** The pages have no document: their addresses are read from the router that answers them. */
+/** Returns the routes of pages from the router, because no document lists them. */
 function pageRoutes(deps: IngressDeps): FuzzRoute[] {
   return layersOf(createWebRouter(deps)).map(({ method, path }) => ({
     method,

@@ -10,9 +10,9 @@ import { allRoutes, type FuzzRoute } from './routes.ts'
 
 const MAIL_DOMAIN = 'mail.example.org'
 
-/** The product as three processes, and one tenant at a time to ask as. */
+/** The product in three processes, with one tenant at a time. */
 export interface Target extends AsyncDisposable {
-  /** its address is that of the spawned ingress */
+  /** its URL is that of the spawned ingress */
   app: HttpProduct
   routes: readonly FuzzRoute[]
   httpPort: number
@@ -20,7 +20,7 @@ export interface Target extends AsyncDisposable {
   /** readiness of the workers */
   workersUrl: string
   processes: Readonly<Record<string, SpawnedProcess>>
-  /** a new tenant with one of everything: earlier requests may have deleted what they could */
+  /** creates a tenant with one object of each kind, because earlier requests may have deleted theirs */
   tenant(): Promise<Known & { mailAddress: string }>
   /** resident memory of each process in bytes; 0 if the system does not report it */
   memory(): Record<string, number>

@@ -14,14 +14,14 @@ import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { makeCredentials, send } from '../support/platform-client.ts'
 import type { Product } from '../support/product.ts'
-import { type AnsweredPack, openOrders } from './orders.ts'
+import { type AnsweredPack, openPackClient } from './pack-client.ts'
 
 /** Interval of pack requests and of reads of the log's newest checkpoint. */
 const EVERY_MS = 2_000
-/** Longest wait for the last events and proofs. */
+/** Maximum wait for the last events and proofs. */
 const SETTLE_MS = 120_000
 
-/** The books of packs, their deliveries and the log. */
+/** Reconciled packs, deliveries and log entries. */
 export interface EvidenceReport {
   packs: number
   deliveries: number
@@ -31,37 +31,44 @@ export interface EvidenceReport {
   found: string[]
 }
 
-/** A consumer that stores packs, counts deliveries and records every checkpoint. */
-export interface Consumer extends AsyncDisposable {
+/** Requests packs, counts their deliveries and records every checkpoint. */
+export interface EvidenceClient extends AsyncDisposable {
   packs(): number
   /** Stops requesting, waits for pending requests, and compares. */
   end(): Promise<EvidenceReport>
 }
 
-export async function openConsumer(product: Product, db: Knex, bases: readonly string[]): Promise<Consumer> {
+export async function openEvidenceClient(
+  product: Product,
+  db: Knex,
+  bases: readonly string[],
+): Promise<EvidenceClient> {
   await using opened = new AsyncDisposableStack()
   const sink = opened.use(await openHttpSink())
   const credentials = await makeCredentials({ ...product, db }, { env: 'PRODUCTION' })
-  const base = () => bases[turn++ % bases.length] ?? ''
-  let turn = 0
+  const base = () => bases[next++ % bases.length] ?? ''
+  let next = 0
   const packs = new Map<string, AnsweredPack>()
   const checkpoints: Checkpoint[] = []
   const found: string[] = []
   const key = parseVerifierKey((await send(`${base()}/v1/transparency/production/log-key`)).text.trim())
   let isOver = false
 
-  const orders = openOrders(base, credentials)
-  const look = async () => {
+  const packClient = openPackClient(base, credentials)
+  const readCheckpoint = async () => {
     const answer = await send(`${base()}/v1/transparency/production/checkpoint`).catch(() => null)
     if (answer?.status !== 200) return
     const { checkpoint } = decodeCheckpoint(answer.text, [key])
     checkpoints.push(checkpoint)
   }
-  const hook = await orders.post('/v1/webhooks/endpoints', { url: `${sink.url}/packs`, eventTypes: ['risk_signals.*'] })
+  const hook = await packClient.post('/v1/webhooks/endpoints', {
+    url: `${sink.url}/packs`,
+    eventTypes: ['risk_signals.*'],
+  })
   if (hook.status !== 201) throw new Error(`no endpoint: ${hook.status} ${hook.text}`)
   const running = (async () => {
     while (!isOver) {
-      const [pack] = await Promise.all([orders.next(found), look()])
+      const [pack] = await Promise.all([packClient.request(found), readCheckpoint()])
       if (pack) packs.set(pack.packId, pack)
       await sleep(EVERY_MS)
     }
@@ -70,7 +77,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
   const deliveredPacks = () => {
     const delivered = new Map<string, number>()
     for (const { body } of sink.requests) {
-      // A pack that was requested without a deal has a separate one.
+      // A pack that was requested without a deal has its id as the deal.
       const { dealId } = z.object({ dealId: z.string() }).parse(JSON.parse(body.toString()))
       delivered.set(dealId, (delivered.get(dealId) ?? 0) + 1)
     }
@@ -86,7 +93,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
       await eventually('every pack to be delivered', () => missing().length === 0, SETTLE_MS).catch(() => undefined)
       for (const id of missing()) found.push(`pack ${id} was never delivered`)
       const delivered = deliveredPacks()
-      for (const id of delivered.keys()) if (!packs.has(id)) found.push(`pack ${id} was delivered and never answered`)
+      for (const id of delivered.keys()) if (!packs.has(id)) found.push(`pack ${id} was delivered but not returned`)
       const policy = flatPolicy([{ key }], [], 0)
       for (const [id, { text, txId }] of packs) {
         const isProven = async () => {
@@ -100,7 +107,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
       }
       const entries = await inconsistencies(db, checkpoints, found)
       const [stored] = await query<{ packs: number }>(db, 'SELECT count(*)::int AS packs FROM packs')
-      if (stored?.packs !== packs.size) found.push(`${stored?.packs} packs are stored, ${packs.size} were answered`)
+      if (stored?.packs !== packs.size) found.push(`${stored?.packs} packs are stored, ${packs.size} were returned`)
       const deliveries = [...delivered.values()].reduce((sum, times) => sum + times, 0)
       return {
         packs: packs.size,

@@ -8,7 +8,7 @@ import type { Kind } from './processes.ts'
 import type { SoakBroker } from './servers.ts'
 import { type Fault, type FaultStage, frozen, ofKind, oneOf } from './stage.ts'
 
-/** Free disk space that no machine has. */
+/** More free disk space than any machine has. */
 const HUGE = 100_000_000_000_000
 const DISK_LIMIT = 50_000_000
 const MEMORY_FRACTION = 0.4
@@ -24,36 +24,36 @@ async function leader({ db, servers: { brokers } }: FaultStage): Promise<SoakBro
   return found
 }
 
-async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number, stage: FaultStage): Promise<void> {
+async function restartBrokers(nodes: readonly SoakBroker[], downSeconds: number, stage: FaultStage): Promise<void> {
   try {
-    await Promise.all(these.map(({ node }) => node.kill()))
-    await stage.hold(awaySeconds)
+    await Promise.all(nodes.map(({ node }) => node.kill()))
+    await stage.hold(downSeconds)
   } finally {
-    // Together: of nodes that all went down, the first to come waits for the last to have gone.
-    await Promise.all(these.map(({ node }) => node.start()))
+    // All at once, because the first node to start waits for the node that stopped last.
+    await Promise.all(nodes.map(({ node }) => node.start()))
   }
 }
 
 const clusterStatus = z.object({ running_nodes: z.array(z.string()), partitions: z.record(z.string(), z.unknown()) })
 
 /**
- * Restarts nodes that are separated from the others, as docs/scale.md instructs operators: a node that was frozen until
- * the cluster removed it stays separated when it continues, and a queue declared beside it may never be formed.
+ * Restarts partitioned nodes, as docs/scale.md instructs operators. A node that was frozen until the cluster removed it
+ * stays partitioned, and a queue that is declared then may never get a leader.
  */
-async function reunite({ servers: { brokers } }: FaultStage): Promise<void> {
+async function restartPartitioned({ servers: { brokers } }: FaultStage): Promise<void> {
   for (const { node } of brokers) {
-    let isApart = false
+    let isPartitioned = false
     await eventually(
-      'a node to be with the others, or apart from them',
+      'a node to be in the cluster or partitioned',
       async () => {
         const output = await node.ctl('cluster_status', '--quiet', '--formatter', 'json')
         const { running_nodes, partitions } = clusterStatus.parse(JSON.parse(output))
-        isApart = Object.keys(partitions).length > 0 && running_nodes.length <= brokers.length / 2
+        isPartitioned = Object.keys(partitions).length > 0 && running_nodes.length <= brokers.length / 2
         return Object.keys(partitions).length > 0 || running_nodes.length === brokers.length
       },
       60_000,
     )
-    if (!isApart) continue
+    if (!isPartitioned) continue
     await node.kill()
     await node.start()
   }
@@ -83,12 +83,12 @@ const processFaults: readonly Fault[] = [
   stopped('alerts'),
   stopped('evidence'),
   {
-    name: 'every process restarted in turn',
+    name: 'every process restarted one after the other',
     async run({ processes }) {
       for (const one of processes) {
         await one.stop()
         await one.start()
-        while ((await one.complaint()) !== null) await sleep(100)
+        while ((await one.unreadyReason()) !== null) await sleep(100)
       }
     },
   },
@@ -98,7 +98,7 @@ const processFaults: readonly Fault[] = [
       const one = ofKind(stage, 'listener')
       await one.stop()
       await one.start({ CLOCK_SKEW_MS: '30000' })
-      while ((await one.complaint()) !== null) await sleep(100)
+      while ((await one.unreadyReason()) !== null) await sleep(100)
       await stage.hold(15)
       await one.stop()
       await one.start()
@@ -125,7 +125,7 @@ const brokerFaults: readonly Fault[] = [
     run: async (stage) => await restartBrokers([await leader(stage)], 15, stage),
   },
   {
-    name: 'broker: two nodes of three gone for 25 s',
+    name: 'broker: two nodes of three killed for 25 s',
     needs: 'cluster',
     async run(stage) {
       const left = oneOf(stage.servers.brokers, stage)
@@ -145,13 +145,13 @@ const brokerFaults: readonly Fault[] = [
     name: 'broker: a node frozen for 40 s',
     needs: 'cluster',
     run: async (stage) => await frozen(oneOf(stage.servers.brokers, stage).node, 40, stage),
-    repair: reunite,
+    repair: restartPartitioned,
   },
   {
     name: 'broker: the leader frozen for 40 s',
     needs: 'cluster',
     run: async (stage) => await frozen((await leader(stage)).node, 40, stage),
-    repair: reunite,
+    repair: restartPartitioned,
   },
   {
     name: 'broker: alarm of memory for 10 s',
@@ -203,81 +203,81 @@ const networkFaults: readonly Fault[] = [
   {
     name: 'network: every connection to the brokers cut',
     async run({ servers }) {
-      for (const { way } of servers.brokers) way.cut()
+      for (const { proxy } of servers.brokers) proxy.cut()
     },
   },
   {
     name: 'network: every connection to the database cut',
     async run({ servers }) {
-      for (const way of servers.databaseWays) way.cut()
+      for (const proxy of servers.databaseProxies) proxy.cut()
     },
   },
   {
-    name: 'network: a way to a broker silent for 15 s',
+    name: 'network: a broker unreachable for 15 s',
     async run(stage) {
-      const { way } = oneOf(stage.servers.brokers, stage)
-      way.blackhole(true)
+      const { proxy } = oneOf(stage.servers.brokers, stage)
+      proxy.blackhole(true)
       await stage.hold(15)
-      way.cut()
-      way.restore()
+      proxy.cut()
+      proxy.restore()
     },
   },
   {
     name: 'network: a broker stalls for 4 s',
     async run(stage) {
-      const { way } = oneOf(stage.servers.brokers, stage)
-      way.hold(true)
+      const { proxy } = oneOf(stage.servers.brokers, stage)
+      proxy.hold(true)
       await stage.hold(4)
-      way.hold(false)
+      proxy.hold(false)
     },
   },
   {
-    name: 'network: the database silent for 15 s',
+    name: 'network: the database unreachable for 15 s',
     async run({ servers, hold }) {
-      for (const way of servers.databaseWays) way.blackhole(true)
+      for (const proxy of servers.databaseProxies) proxy.blackhole(true)
       await hold(15)
-      for (const way of servers.databaseWays) {
-        way.cut()
-        way.restore()
+      for (const proxy of servers.databaseProxies) {
+        proxy.cut()
+        proxy.restore()
       }
     },
   },
   {
-    name: 'network: every way 100 ms slower for 20 s',
+    name: 'network: 100 ms latency for 20 s',
     async run({ servers, hold }) {
-      const ways = [...servers.brokers.map(({ way }) => way), ...servers.databaseWays]
-      for (const way of ways) way.delay(100)
+      const proxies = [...servers.brokers.map(({ proxy }) => proxy), ...servers.databaseProxies]
+      for (const proxy of proxies) proxy.delay(100)
       await hold(20)
-      for (const way of ways) way.delay(0)
+      for (const proxy of proxies) proxy.delay(0)
     },
   },
 ]
 
-/** Pings go to another number of queues, and those before it are read to their end. @param meanwhile what happens beside */
+/** Changes the number of ping queues and waits until the old ones are drained. @param meanwhile concurrent fault */
 const resharded = (name: string, meanwhile: (stage: FaultStage) => Promise<void>): Fault => ({
   name,
   async run(stage) {
     const { db, admin } = stage
     const isOver = async () => (await liveGenerations(db)).slice(0, -1).every(({ isDrained }) => isDrained)
-    await eventually('the change before to be over', isOver)
+    await eventually('the previous change to be complete', isOver)
     const before = (await liveGenerations(db)).at(-1)?.shards ?? 0
     await Promise.all([meanwhile(stage), admin('shards', 'set', '--to', String((before % 4) + 1))])
-    await eventually('the former queues to be read to their end', isOver)
+    await eventually('the old queues to be drained', isOver)
   },
 })
 
 const queueFaults: readonly Fault[] = [
-  resharded('queues: another number of them', async () => {}),
-  resharded('queues: another number of them while an evaluator is frozen for 20 s', (stage) =>
+  resharded('queues: resharding', async () => {}),
+  resharded('queues: resharding while an evaluator is frozen for 20 s', (stage) =>
     frozen(ofKind(stage, 'evaluator'), 20, stage),
   ),
-  resharded('queues: another number of them while a listener is frozen for 20 s', (stage) =>
+  resharded('queues: resharding while a listener is frozen for 20 s', (stage) =>
     frozen(ofKind(stage, 'listener'), 20, stage),
   ),
-  resharded('queues: another number of them while an evaluator is killed', (stage) => killed('evaluator').run(stage)),
+  resharded('queues: resharding while an evaluator is killed', (stage) => killed('evaluator').run(stage)),
 ]
 
-/** Everything that a soak does to the product. */
+/** All faults of a soak. */
 export const faults: readonly Fault[] = [
   ...processFaults,
   ...brokerFaults,

@@ -10,7 +10,7 @@ import type { Fault } from './stage.ts'
 // usage: node --import tsx test/soak/main.ts [--minutes N] [--seed N] [--only TEXT,TEXT] [--once]
 
 const USUAL_MINUTES = 120
-/** Faults of a soak of any length: one of two hours has one every five minutes. A short one has as many as it can. */
+/** Number of faults in a run, for example one every five minutes in two hours. */
 const FAULTS = 24
 
 const values = readValues()
@@ -31,25 +31,25 @@ function readValues() {
 const minutes = Number(values.minutes)
 const seed = Number(values.seed)
 if (!(minutes > 0) || !Number.isInteger(seed)) {
-  console.error('--minutes is not a number above 0, or --seed no whole number')
+  console.error('--minutes must be a number above 0 and --seed an integer')
   process.exit(2)
 }
 const wanted = values.only.split(',')
 const chosen = faults.filter(({ name }) => wanted.some((text) => name.includes(text)))
 if (chosen.length === 0) {
-  console.error(`--only names none of these:\n${faults.map(({ name }) => name).join('\n')}`)
+  console.error(`--only must match one of:\n${faults.map(({ name }) => name).join('\n')}`)
   process.exit(2)
 }
 const length = values.once ? 'soak with each fault once' : `soak of ${minutes} minutes`
 console.log(`${length}, ${chosen.length} kinds of faults, seed ${seed}`)
 const random = fractionsOf(seed)
-/** The start of the servers takes a minute or two, which does not count. */
+/** Set at the first fault, because the start of the servers does not count. */
 let began = 0
 const more = () => {
   began ||= performance.now()
   return !isEnded && (values.once || performance.now() < began + minutes * 60_000)
 }
-// A signal ends it after the fault of that moment: its servers and processes are not to be left behind.
+// A signal ends the soak after the current fault, so that its servers and processes are stopped.
 let isEnded = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -57,13 +57,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     console.log('ending after this fault')
   })
 }
-// The processes compile what they load once for all.
+// All processes share a compile cache.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled')
 const report = await soak({
   openServers: () => openServers({ nodes: 3, hasStandby: true }),
   copies: 2,
-  deaths: { silent: 3, failing: 2 },
-  faults: values.once ? chosen : shuffledForEver(chosen),
+  outages: { silent: 3, failing: 2 },
+  faults: values.once ? chosen : shuffledEndlessly(chosen),
   random,
   more,
   intervalMs: values.once ? 0 : (minutes * 60_000) / FAULTS,
@@ -78,16 +78,16 @@ console.log(table(report.rows))
 const { evidence } = report
 console.log(
   `${report.pings} pings, ${evidence.packs} packs, ${evidence.deliveries} deliveries (${evidence.repeated} repeated), ` +
-    `${evidence.entries} log entries, consistent with ${evidence.checkpoints} checkpoints that were shown`,
+    `${evidence.entries} log entries, consistent with ${evidence.checkpoints} published checkpoints`,
 )
 if (report.found.length > 0) {
-  console.log(`the books do not balance (seed ${seed}):`)
+  console.log(`the results differ from the expected ones (seed ${seed}):`)
   for (const line of report.found) console.log(`  ${line}`)
-} else console.log('the books balance')
-// All started processes have ended. Remains of a cut connection would keep the event loop alive.
+} else console.log('all results are as expected')
+// All started processes have ended. A broken connection could keep the event loop alive.
 process.exit(report.found.length > 0 ? 1 : 0)
 
-/** Rows of docs: gap through both listeners, longest of one listener. */
+/** Returns the table of docs. Gaps are of all listeners together, and of the worst one. */
 function table(rows: readonly SoakRow[]): string {
   const cells = rows.map((row) => [
     row.fault,
@@ -102,13 +102,13 @@ function table(rows: readonly SoakRow[]): string {
     row.found.length,
   ])
   const head =
-    'Fault|Gap, s|of one listener|Refused|Lost|Doubled|False downs|Flips, messages seen|Messages repeated|Wrong'
+    'Fault|Gap, s|of one listener|Refused|Lost|Duplicate|False downs|Flips, messages|Repeated messages|Discrepancies'
   const lines = [head.split('|'), head.split('|').map((_, column) => (column === 0 ? '---' : '---:')), ...cells]
   return lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
 }
 
-/** Every fault once in an order of the seed, and then again in another. */
-function* shuffledForEver(all: readonly Fault[]): Generator<Fault> {
+/** Yields every fault once in a random order, then again in another order. */
+function* shuffledEndlessly(all: readonly Fault[]): Generator<Fault> {
   for (;;)
     yield* all
       .map((fault) => ({ fault, at: random() }))

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Product, SpawnedProcess } from '../support/product.ts'
 
-/** The parts that run together in one process. */
+/** Workers of each kind of process. */
 const KINDS = {
   listener: [],
   evaluator: ['ping-evaluator'],
@@ -15,38 +15,40 @@ const KINDS = {
 
 export type Kind = keyof typeof KINDS
 
-/** A process of the product that is started again when it was ended. */
-export interface Kept {
+/** A process of the product that faults can stop and restart. */
+export interface ManagedProcess {
   kind: Kind
   name: string
-  /** of a listener, where it listens */
+  /** URL of a listener */
   base: string
   /** `kill -9` */
   kill(): Promise<void>
   /** SIGTERM. @returns its exit code */
   stop(): Promise<number | null>
-  /** @param env settings that differ this time */
+  /** @param env additional settings for this start */
   start(env?: Record<string, string>): Promise<void>
   freeze(isOn: boolean): void
-  /** Returns the reason why it cannot work; null if it can. */
-  complaint(): Promise<string | null>
-  /** Returns its whole output. */
+  /** Returns the reason why the process is not ready; null if it is. */
+  unreadyReason(): Promise<string | null>
+  /** Returns the output of all starts. */
   output(): string
 }
 
-/** Starts so many processes of each kind, and waits until all can work. */
+/** Starts `copies` processes of each kind, and waits until all are ready. */
 export async function startProcesses(
   product: Product,
   resources: AsyncDisposableStack,
   copies: number,
-): Promise<Kept[]> {
+): Promise<ManagedProcess[]> {
   const kinds = Object.keys(KINDS).filter((kind): kind is Kind => Object.hasOwn(KINDS, kind))
-  const all: Kept[] = []
+  const all: ManagedProcess[] = []
   for (const kind of kinds) {
     for (let copy = 1; copy <= copies; copy++) {
       const folder = mkdtempSync(join(tmpdir(), 'signalbox-soak-'))
       resources.defer(() => rmSync(folder, { recursive: true, force: true }))
-      all.push(keep(product, kind, `${kind} ${copy}`, { folder, port: await freePort(), metrics: await freePort() }))
+      all.push(
+        manageProcess(product, kind, `${kind} ${copy}`, { folder, port: await freePort(), metrics: await freePort() }),
+      )
     }
   }
   await Promise.all(all.map((one) => one.start()))
@@ -54,56 +56,56 @@ export async function startProcesses(
   return all
 }
 
-/** Waits until each reports that it can work. @throws Error with the reason of a process that cannot */
-export async function allReady(processes: readonly Kept[], withinMs: number): Promise<void> {
+/** Waits until all processes are ready. @throws Error with the reason of one that is not */
+export async function allReady(processes: readonly ManagedProcess[], withinMs: number): Promise<void> {
   for (const one of processes) {
-    let complaint: string | null = null
+    let unreadyReason: string | null = null
     const isReady = async () => {
-      complaint = await one.complaint()
-      return complaint === null
+      unreadyReason = await one.unreadyReason()
+      return unreadyReason === null
     }
     await eventually(`${one.name} to be ready`, isReady, withinMs).catch((error: unknown) => {
-      throw new Error(`${String(error)}, with the reason: ${complaint}`)
+      throw new Error(`${String(error)}, with the reason: ${unreadyReason}`)
     })
   }
 }
 
-function keep(
+function manageProcess(
   product: Product,
   kind: Kind,
   name: string,
-  place: { folder: string; port: number; metrics: number },
-): Kept {
-  const settings = { PORT: String(place.port), METRICS_PORT: String(place.metrics), CHECKPOINT_DIR: place.folder }
-  const lives: SpawnedProcess[] = []
-  const living = () => {
-    const last = lives.at(-1)
+  ports: { folder: string; port: number; metrics: number },
+): ManagedProcess {
+  const settings = { PORT: String(ports.port), METRICS_PORT: String(ports.metrics), CHECKPOINT_DIR: ports.folder }
+  const runs: SpawnedProcess[] = []
+  const current = () => {
+    const last = runs.at(-1)
     if (!last) throw new Error(`${name} was never started`)
     return last
   }
   return {
     kind,
     name,
-    base: `http://127.0.0.1:${place.port}`,
+    base: `http://127.0.0.1:${ports.port}`,
     async kill() {
-      living().signal('SIGKILL')
-      await living().exited
+      current().signal('SIGKILL')
+      await current().exited
     },
-    stop: () => living().stop(),
+    stop: () => current().stop(),
     async start(env = {}) {
       const what = kind === 'listener' ? 'ingress' : 'workers'
-      lives.push(product.spawn(what, KINDS[kind], { ...settings, ...env }))
+      runs.push(product.spawn(what, KINDS[kind], { ...settings, ...env }))
     },
-    freeze: (isOn) => living().signal(isOn ? 'SIGSTOP' : 'SIGCONT'),
-    async complaint() {
+    freeze: (isOn) => current().signal(isOn ? 'SIGSTOP' : 'SIGCONT'),
+    async unreadyReason() {
       const signal = AbortSignal.timeout(2_000)
       try {
-        const answer = await fetch(`http://127.0.0.1:${place.metrics}/readyz`, { signal })
+        const answer = await fetch(`http://127.0.0.1:${ports.metrics}/readyz`, { signal })
         return answer.status === 200 ? null : await answer.text()
       } catch (error) {
         return String(error)
       }
     },
-    output: () => lives.map((life) => life.output()).join('\n'),
+    output: () => runs.map((run) => run.output()).join('\n'),
   }
 }

@@ -10,26 +10,26 @@ import {
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-/** As docs/scale.md recommends for clusters. */
+/** Settings that docs/scale.md recommends for clusters. */
 const BROKER_SETTINGS = ['net_ticktime = 15', 'cluster_partition_handling = pause_minority']
 
-/** A broker, and the way to it, which can be disturbed. */
+/** A broker and the proxy in front of it, which simulates network faults. */
 export interface SoakBroker {
-  /** @throws Error if the broker is that of the test run, which must stay */
+  /** @throws Error for the broker of the test run, which other tests use */
   readonly node: OwnRabbit
-  way: TcpProxy
+  proxy: TcpProxy
 }
 
 /** The servers of a soak, each reached through a separate proxy. */
 export interface SoakServers extends AsyncDisposable {
   env: { AMQP_URL: string; DATABASE_URL: string }
   brokers: readonly SoakBroker[]
-  /** the ways to the primary and, where there is one, to its standby */
-  databaseWays: readonly TcpProxy[]
+  /** proxies of the primary and of its standby, if it has one */
+  databaseProxies: readonly TcpProxy[]
   primary(): OwnPostgres
-  /** @throws Error where there is none */
+  /** @throws Error without a standby */
   standby(): OwnStandby
-  /** The primary dies, its standby is promoted and gets a new standby in the place of the dead server. */
+  /** Kills the primary, promotes its standby, and starts a new standby. */
   failOver(): Promise<void>
 }
 
@@ -37,17 +37,17 @@ export interface SoakServers extends AsyncDisposable {
 export async function openServers(size: { nodes: number; hasStandby: boolean }): Promise<SoakServers> {
   await using opened = new AsyncDisposableStack()
   const cluster = opened.use(await startRabbitCluster(size.nodes, BROKER_SETTINGS))
-  const brokers = await Promise.all(cluster.nodes.map(async (node) => ({ node, way: await startTcpProxy(node) })))
-  for (const { way } of brokers) opened.use(way)
+  const brokers = await Promise.all(cluster.nodes.map(async (node) => ({ node, proxy: await startTcpProxy(node) })))
+  for (const { proxy } of brokers) opened.use(proxy)
   const database = opened.use(await openPair(size.hasStandby))
   const resources = opened.move()
   return {
     env: {
-      AMQP_URL: brokers.map(({ node, way }) => way.through(node.url)).join(','),
-      DATABASE_URL: `postgres://postgres@${database.ways.map(({ port }) => `127.0.0.1:${port}`).join(',')}/signalbox`,
+      AMQP_URL: brokers.map(({ node, proxy }) => proxy.through(node.url)).join(','),
+      DATABASE_URL: `postgres://postgres@${database.proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')}/signalbox`,
     },
     brokers,
-    databaseWays: database.ways,
+    databaseProxies: database.proxies,
     primary: database.primary,
     standby: database.standby,
     failOver: database.failOver,
@@ -60,22 +60,22 @@ export async function openServersOfRun(): Promise<SoakServers> {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const vhost = opened.use(await createVhost())
-  const databaseWay = opened.use(await startTcpProxy({ port: Number(new URL(database.url).port || 5432) }))
-  const way = opened.use(await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) }))
+  const databaseProxy = opened.use(await startTcpProxy({ port: Number(new URL(database.url).port || 5432) }))
+  const proxy = opened.use(await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) }))
   const refuse = (): never => {
-    throw new Error('the servers of the test run must stay')
+    throw new Error('faults must not stop the servers of the test run')
   }
   const broker = {
-    way,
+    proxy,
     get node() {
       return refuse()
     },
   }
   const resources = opened.move()
   return {
-    env: { AMQP_URL: way.through(vhost.url), DATABASE_URL: databaseWay.through(database.url) },
+    env: { AMQP_URL: proxy.through(vhost.url), DATABASE_URL: databaseProxy.through(database.url) },
     brokers: [broker],
-    databaseWays: [databaseWay],
+    databaseProxies: [databaseProxy],
     primary: refuse,
     standby: refuse,
     failOver: async () => refuse(),
@@ -90,10 +90,10 @@ async function openPair(hasStandby: boolean) {
     await waitForStandbys(primary)
     await untilSynchronous(primary)
   }
-  const ways = await Promise.all([primary, ...(standby ? [standby] : [])].map((server) => startTcpProxy(server)))
-  let [primaryWay] = ways
+  const proxies = await Promise.all([primary, ...(standby ? [standby] : [])].map((server) => startTcpProxy(server)))
+  let [primaryProxy] = proxies
   return {
-    ways,
+    proxies,
     primary: () => primary,
     standby: () => {
       if (!standby) throw new Error('there is no standby')
@@ -101,29 +101,29 @@ async function openPair(hasStandby: boolean) {
     },
     async failOver() {
       if (!standby) throw new Error('there is no standby')
-      const dead = primary
-      await dead.kill()
+      const killed = primary
+      await killed.kill()
       await standby.promote()
       primary = standby
-      await dead.drop()
+      await killed.drop()
       standby = await primary.standby()
       await waitForStandbys(primary)
-      const [first, second] = ways
-      // The way that led to the dead server leads to the new standby from now on.
-      const free = primaryWay === first ? first : second
-      primaryWay = primaryWay === first ? second : first
+      const [first, second] = proxies
+      // The proxy of the killed server now forwards to the new standby.
+      const free = primaryProxy === first ? first : second
+      primaryProxy = primaryProxy === first ? second : first
       free?.redirect(standby.port)
       await untilSynchronous(primary)
     },
     async [Symbol.asyncDispose]() {
-      for (const way of ways) await way.close()
+      for (const proxy of proxies) await proxy.close()
       await standby?.drop()
       await primary.drop()
     },
   }
 }
 
-/** Makes commits wait for a standby from now on. A promoted standby does not inherit this setting. */
+/** Enables synchronous replication. A promoted standby does not inherit this setting. */
 async function waitForStandbys({ url }: OwnPostgres): Promise<void> {
   await withClient(url, async (client) => {
     await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'`)

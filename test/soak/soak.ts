@@ -9,19 +9,19 @@ import { adminOf } from '../support/admin.ts'
 import { eventually } from '../support/eventually.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck, addProject } from '../support/projects.ts'
-import { openReceivers, openUndertaker, type Receivers, type Undertaker } from './deaths.ts'
-import { type Consumer, type EvidenceReport, openConsumer } from './evidence.ts'
-import { persistently } from './persistently.ts'
-import { allReady, type Kept, startProcesses } from './processes.ts'
+import { type EvidenceClient, type EvidenceReport, openEvidenceClient } from './evidence.ts'
+import { type OutageScenario, openOutageScenario, openReceivers, type Receivers } from './outages.ts'
+import { allReady, type ManagedProcess, startProcesses } from './processes.ts'
 import type { SoakServers } from './servers.ts'
 import type { Fault, FaultStage } from './stage.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
+import { withRetries } from './with-retries.ts'
 
-/** Checks that ping all the time, and may never be taken for late. */
-const LIVING = 30
-/** So late that a gap of ten seconds is harmless, and so soon that one of a minute is not. */
-const LIVING_PERIOD = { timeoutSeconds: 15, graceSeconds: 5 }
-/** Longest time after a fault until everything works. */
+/** Checks that ping all the time and must never go down. */
+const LIVE_CHECKS = 30
+/** A gap of ten seconds must not bring a check down, a gap of a minute must. */
+const LIVE_PERIOD = { timeoutSeconds: 15, graceSeconds: 5 }
+/** Maximum time after a fault until everything works. */
 const RECOVERY_MS = 120_000
 
 interface SoakSize {
@@ -29,40 +29,40 @@ interface SoakSize {
   openServers(): Promise<SoakServers>
   /** processes of each kind */
   copies: number
-  /** checks that fall silent, and that fail, beside each fault */
-  deaths: { silent: number; failing: number }
+  /** number of checks that stop pinging, and that fail, during each fault */
+  outages: { silent: number; failing: number }
 }
 
 export interface SoakOptions extends SoakSize {
-  /** the faults, one after the other */
+  /** run one after the other */
   faults: Iterable<Fault>
   /** a number from 0 to 1 */
   random(): number
   /** called before each fault; false ends the soak */
   more(): boolean
-  /** milliseconds from one fault to the next, or more when the one is not over by then */
+  /** minimum time in ms from the start of a fault to the next one */
   intervalMs: number
-  /** of the seconds that faults stay; 1 unless the run is to be short */
-  extensionFactor?: number
-  /** called with each row when it is made */
+  /** multiplies the duration of faults; 1 by default */
+  durationFactor?: number
+  /** called with the row of each fault */
   report(row: SoakRow): void
 }
 
-/** The cost of one fault. */
+/** Effects of one fault. */
 export interface SoakRow {
   fault: string
-  /** from its beginning until everything worked again */
+  /** from the start of the fault until everything worked again */
   seconds: number
-  /** longest time in which no listener took a ping, and in which one of them did not, milliseconds */
+  /** longest time without an accepted ping, in ms: of all listeners together, and of the worst one */
   gapMs: number
   worstGapMs: number
   sent: number
-  /** answered otherwise than with 200, or not at all */
+  /** pings without a 200 response */
   refused: number
   lost: number
   doubled: number
   falseDowns: number
-  /** changes and messages that were to be seen, and lines about those that were not, or too often */
+  /** expected flips and messages; `found` has a line for each one that is missing or duplicate */
   flips: number
   messages: number
   repeated: number
@@ -73,49 +73,49 @@ export interface SoakReport {
   rows: SoakRow[]
   evidence: EvidenceReport
   pings: number
-  /** all discrepancies; empty if there is none */
+  /** all discrepancies */
   found: string[]
 }
 
-interface Ground {
+interface SoakEnvironment {
   product: Product
   db: Knex
   servers: SoakServers
-  processes: readonly Kept[]
+  processes: readonly ManagedProcess[]
   receivers: Receivers
   traffic: Traffic
-  undertaker: Undertaker
-  consumer: Consumer
-  living: readonly number[]
+  outageScenario: OutageScenario
+  evidenceClient: EvidenceClient
+  liveChecks: readonly number[]
 }
 
-/** Starts servers and processes, disturbs them while pings, deaths and packs go on, and balances the books. */
+/** Runs faults under load of pings, outages and packs, and reconciles the results. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using resources = new AsyncDisposableStack()
-  const ground = await openGround(options, resources)
+  const environment = await openEnvironment(options, resources)
   const rows: SoakRow[] = []
   for (const fault of options.faults) {
     if (!options.more()) break
     const isDue = sleep(options.intervalMs)
-    const row = await suffer(ground, fault, options)
+    const row = await runFault(environment, fault, options)
     rows.push(row)
     options.report(row)
     await isDue
   }
-  const { traffic, consumer, product, db } = ground
+  const { traffic, evidenceClient, product, db } = environment
   await traffic[Symbol.asyncDispose]()
-  const evidence = await consumer.end()
+  const evidence = await evidenceClient.end()
   const found = [
     ...rows.flatMap(({ fault, found }) => found.map((line) => `${fault}: ${line}`)),
     ...(await auditPings({ config: product.config, db }, traffic.total)),
     ...evidence.found,
     ...(await logFindings(db)).filter(({ ok }) => !ok).map(({ what, text }) => `${what}: ${text}`),
-    ...(await leftOver(db)),
+    ...(await unprocessedWork(db)),
   ]
   return { rows, evidence, pings: traffic.total.entries.size, found }
 }
 
-async function openGround(options: SoakSize, resources: AsyncDisposableStack): Promise<Ground> {
+async function openEnvironment(options: SoakSize, resources: AsyncDisposableStack): Promise<SoakEnvironment> {
   const servers = resources.use(await options.openServers())
   const receivers = resources.use(await openReceivers())
   const product = resources.use(
@@ -124,7 +124,7 @@ async function openGround(options: SoakSize, resources: AsyncDisposableStack): P
         ...servers.env,
         SMTP_URL: receivers.mailUrl,
         ...LONG_LOG,
-        // Both listeners are one service, behind one address.
+        // Both listeners have the public URL of one service.
         PUBLIC_URL: 'https://signalbox.example',
         PING_SHARDS: '2',
         PUBLISH_TIMEOUT_MS: '5000',
@@ -137,14 +137,14 @@ async function openGround(options: SoakSize, resources: AsyncDisposableStack): P
   const secrets = createSecrets(product.config.secretKey)
   const { project } = await addProject({ db, secrets }, { checkLimit: 1_000_000 })
   const processes = await startProcesses(product, resources, options.copies)
-  const living = await Promise.all(
-    Array.from({ length: LIVING }, () => addCheck({ db, secrets }, project.id, LIVING_PERIOD)),
+  const liveChecks = await Promise.all(
+    Array.from({ length: LIVE_CHECKS }, () => addCheck({ db, secrets }, project.id, LIVE_PERIOD)),
   )
   const bases = processes.filter(({ kind }) => kind === 'listener').map(({ base }) => base)
   const traffic = resources.use(
     startTraffic(
       bases,
-      living.map(({ uuid }) => uuid),
+      liveChecks.map(({ uuid }) => uuid),
     ),
   )
   return {
@@ -154,52 +154,48 @@ async function openGround(options: SoakSize, resources: AsyncDisposableStack): P
     processes,
     receivers,
     traffic,
-    undertaker: await openUndertaker({ db, secrets, projectId: project.id, traffic, receivers }),
-    consumer: resources.use(await openConsumer(product, db, bases)),
-    living: living.map(({ id }) => id),
+    outageScenario: await openOutageScenario({ db, secrets, projectId: project.id, traffic, receivers }),
+    evidenceClient: resources.use(await openEvidenceClient(product, db, bases)),
+    liveChecks: liveChecks.map(({ id }) => id),
   }
 }
 
 /** Runs one fault under load until everything works again. */
-async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promise<SoakRow> {
-  const { traffic, undertaker, product, db, processes } = ground
+async function runFault(environment: SoakEnvironment, fault: Fault, options: SoakOptions): Promise<SoakRow> {
+  const { traffic, outageScenario, product, db, processes } = environment
   const found: string[] = []
-  const { silent, failing } = options.deaths
-  await undertaker.begin(silent, failing)
-  const downsBefore = await downsOf(ground)
+  const { silent, failing } = options.outages
+  await outageScenario.begin(silent, failing)
+  const downsBefore = await countDowns(environment)
   traffic.take()
   const began = performance.now()
   const stage: FaultStage = {
-    ...ground,
+    ...environment,
     random: options.random,
     admin: async (...args) => {
       const { status, stdout, stderr } = await adminOf({ ...product, db })(...args)
       if (status !== 0) throw new Error(`admin ${args.join(' ')}: ${stderr || stdout}`)
     },
-    hold: (seconds) => sleep(seconds * 1000 * (options.extensionFactor ?? 1)),
+    hold: (seconds) => sleep(seconds * 1000 * (options.durationFactor ?? 1)),
   }
   const settle = (what: string, run: () => Promise<unknown>) =>
     run().catch((error: unknown) => void found.push(`${what}: ${String(error)}`))
-  await Promise.all([settle('the fault could not be made', () => fault.run(stage)), undertaker.fail()])
+  await Promise.all([settle('the fault could not be started', () => fault.run(stage)), outageScenario.fail()])
   await settle('not all processes work again', () => allReady(processes, RECOVERY_MS))
-  await settle('not every listener takes pings again', () => allAccept(ground))
+  await settle('not every listener accepts pings again', () => untilAllAccept(environment))
   const seconds = (performance.now() - began) / 1000
   const window = traffic.take()
   await settle('the backlog', () => backlogEmpty({ config: product.config, db }))
-  const deaths = await undertaker.end()
-  const {
-    found: misplaced,
-    lost,
-    doubled,
-  } = await persistently('stored pings', () => compareEntries(db, window.ledger))
-  const falseDowns = (await downsOf(ground)) - downsBefore
+  const outages = await outageScenario.end()
+  const { found: misplaced, lost, doubled } = await withRetries('stored pings', () => compareEntries(db, window.ledger))
+  const falseDowns = (await countDowns(environment)) - downsBefore
   const { repair } = fault
   if (repair) {
     await settle('the repair', () => repair(stage))
     await settle('not all processes work after the repair', () => allReady(processes, RECOVERY_MS))
-    await settle('not every listener takes pings after the repair', () => allAccept(ground))
+    await settle('not every listener accepts pings after the repair', () => untilAllAccept(environment))
   }
-  if (falseDowns > 0) found.push(`${falseDowns} checks that pinged all the time were taken for late`)
+  if (falseDowns > 0) found.push(`${falseDowns} checks that pinged all the time went down`)
   return {
     fault: fault.name,
     seconds,
@@ -210,32 +206,32 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
     lost,
     doubled,
     falseDowns,
-    flips: deaths.expectedFlips,
-    messages: deaths.expectedMessages,
-    repeated: deaths.repeated,
-    found: [...found, ...misplaced, ...deaths.found],
+    flips: outages.expectedFlips,
+    messages: outages.expectedMessages,
+    repeated: outages.repeated,
+    found: [...found, ...misplaced, ...outages.found],
   }
 }
 
-async function downsOf({ db, living }: Ground): Promise<number> {
-  const downs = await persistently('changes of the living', async () =>
-    db('flips').whereIn('check_id', living).where({ to_status: 'down' }).select('id'),
+async function countDowns({ db, liveChecks }: SoakEnvironment): Promise<number> {
+  const downs = await withRetries('the flips of live checks', async () =>
+    db('flips').whereIn('check_id', liveChecks).where({ to_status: 'down' }).select('id'),
   )
   return downs.length
 }
 
-async function allAccept({ traffic, processes }: Ground): Promise<void> {
+async function untilAllAccept({ traffic, processes }: SoakEnvironment): Promise<void> {
   const listeners = processes.filter(({ kind }) => kind === 'listener')
   const before = listeners.map((_, listener) => traffic.accepted(listener))
   await eventually(
-    'pings to be taken by all',
+    'all listeners to accept pings',
     () => listeners.every((_, listener) => traffic.accepted(listener) > (before[listener] ?? 0) + 20),
     RECOVERY_MS,
   )
 }
 
-/** Abandoned or unprocessed work. */
-async function leftOver(db: Knex): Promise<string[]> {
+/** Returns a line for each kind of unprocessed work. */
+async function unprocessedWork(db: Knex): Promise<string[]> {
   const [row] = await query<{ outbox: number; waiting: number }>(
     db,
     `SELECT (SELECT count(*)::int FROM outbox) AS outbox,
@@ -243,6 +239,6 @@ async function leftOver(db: Knex): Promise<string[]> {
   )
   return [
     ...(row && row.outbox > 0 ? [`${row.outbox} messages were never sent`] : []),
-    ...(row && row.waiting > 0 ? [`${row.waiting} entries have no place in the log`] : []),
+    ...(row && row.waiting > 0 ? [`${row.waiting} entries have no sequence number in the log`] : []),
   ]
 }

@@ -1,47 +1,47 @@
 import type { Knex } from 'knex'
-import type { Receivers } from './deaths.ts'
-import type { Kept, Kind } from './processes.ts'
+import type { Receivers } from './outages.ts'
+import type { Kind, ManagedProcess } from './processes.ts'
 import type { SoakServers } from './servers.ts'
 
 /** The system under faults. */
 export interface FaultStage {
   db: Knex
   servers: SoakServers
-  processes: readonly Kept[]
+  processes: readonly ManagedProcess[]
   receivers: Receivers
-  /** A command of the operator. @throws Error with its output if it failed */
+  /** Runs an admin command. @throws Error with its output if it failed */
   admin(...args: string[]): Promise<void>
-  /** a number from 0 to 1, of the seed */
+  /** returns a number from 0 to 1, from the seed */
   random(): number
-  /** Seconds for which the fault stays. */
+  /** Waits for the duration of the fault. */
   hold(seconds: number): Promise<void>
 }
 
 export interface Fault {
   name: string
-  /** does not exist with one broker, or without a standby */
+  /** the servers that the fault requires */
   needs?: 'cluster' | 'standby'
-  /** Brings it about, keeps it for a while, and ends it. */
+  /** Starts the fault, waits, and ends it. */
   run(stage: FaultStage): Promise<void>
-  /** The operator's step afterwards, once the product was seen to work without. */
+  /** Step of the operator after the fault. Runs after the product has worked without it. */
   repair?(stage: FaultStage): Promise<void>
 }
 
-/** One of them, by the seed. */
+/** Returns a random element. */
 export function oneOf<T>(all: readonly T[], { random }: Pick<FaultStage, 'random'>): T {
   const one = all[Math.floor(random() * all.length)]
-  if (one === undefined) throw new Error('there is none to choose from')
+  if (one === undefined) throw new Error('the list is empty')
   return one
 }
 
-/** A process of the kind, by the seed. */
+/** Returns a random process of a kind. */
 export const ofKind = (stage: FaultStage, kind: Kind) =>
   oneOf(
     stage.processes.filter((one) => one.kind === kind),
     stage,
   )
 
-/** A part that stalls for a given time, and then continues. */
+/** Freezes a process or server for a time. */
 export async function frozen(
   what: { freeze(isOn: boolean): void | Promise<void> },
   seconds: number,

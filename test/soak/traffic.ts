@@ -3,27 +3,27 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Ledger, pingOnce } from '../faults/ledger.ts'
 
-/** Interval of pings at each listener, regardless of the earlier ones. */
+/** Interval of pings at each listener, which does not wait for responses. */
 const EVERY_MS = 25
-/** Pings under way at one listener, beyond which none is started. */
+/** Maximum number of unanswered pings at a listener. */
 const MAX_IN_FLIGHT = 500
-/** After it a client gives up, and does not know what became of its ping. */
+/** Timeout of a client, after which the result of its ping is unknown. */
 const TIMEOUT_MS = 10_000
 
-/** Results of clients since the last read. */
+/** Results since the last read. */
 interface TrafficWindow {
   ledger: Ledger
-  /** longest time in which no listener accepted a ping, milliseconds */
+  /** longest time without an accepted ping, in ms */
   gapMs: number
   /** the same for each listener */
   gapsMs: readonly number[]
 }
 
-/** Pings that arrive steadily through several listeners, as from many clients that know nothing of one another. */
+/** Constant load of pings through several listeners, as from many independent clients. */
 export interface Traffic extends AsyncDisposable {
-  /** everything that was ever sent */
+  /** all pings that were sent */
   total: Ledger
-  /** pings so far that a listener accepted */
+  /** returns the number of pings that a listener has accepted */
   accepted(listener: number): number
   /** Repeats a ping of a scenario until a listener accepts it. @param suffix for example `/fail` */
   untilAccepted(check: string, suffix?: string): Promise<void>
@@ -31,11 +31,11 @@ export interface Traffic extends AsyncDisposable {
   take(): TrafficWindow
 }
 
-/** @param bases of the listeners @param checks uuids, pinged in turn through each of them */
+/** @param bases of the listeners @param checks uuids, pinged through each of them alternately */
 export function startTraffic(bases: readonly string[], checks: readonly string[]): Traffic {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT })
   const total = new Ledger()
-  const underWay = bases.map(() => new Set<Promise<unknown>>())
+  const inFlight = bases.map(() => new Set<Promise<unknown>>())
   const acceptedBy = bases.map(() => 0)
   const since = performance.now()
   let lastAt = since
@@ -57,13 +57,13 @@ export function startTraffic(bases: readonly string[], checks: readonly string[]
     if (answer === 200) note(listener)
     return answer === 200
   }
-  let turn = 0
+  let next = 0
   const timer = setInterval(() => {
-    const check = checks[turn++ % checks.length] ?? ''
-    for (const [listener, those] of underWay.entries()) {
-      if (those.size >= MAX_IN_FLIGHT) continue
-      const sent: Promise<unknown> = send(listener, check).finally(() => those.delete(sent))
-      those.add(sent)
+    const check = checks[next++ % checks.length] ?? ''
+    for (const [listener, pending] of inFlight.entries()) {
+      if (pending.size >= MAX_IN_FLIGHT) continue
+      const sent: Promise<unknown> = send(listener, check).finally(() => pending.delete(sent))
+      pending.add(sent)
     }
   }, EVERY_MS)
 
@@ -83,7 +83,7 @@ export function startTraffic(bases: readonly string[], checks: readonly string[]
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await Promise.all(underWay.flatMap((those) => [...those]))
+      await Promise.all(inFlight.flatMap((pending) => [...pending]))
       agent.destroy()
     },
   }

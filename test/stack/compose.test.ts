@@ -3,7 +3,10 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { parse } from 'yaml'
+import { z } from 'zod'
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
+import { settings } from '#shared/platform/process/settings.ts'
 import { ALL_HEAP, IMPORTER_HEAP, LOADER } from '../../stack/stack-settings.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from '../support/eventually.ts'
@@ -20,7 +23,7 @@ test('compose.yaml runs every worker as a service that scales separately', (t) =
   )
 })
 
-test('M12: stack/images.env names by digest every image that is used by tag', (t) => {
+test('stack/images.env names by digest every image that is used by tag', (t) => {
   const pinned = readFileSync(join(root, 'stack/images.env'), 'utf8').match(/^[A-Z_]+=.*$/gm) ?? []
   const byTag = [...compose.matchAll(/\$\{((?:NODE|POSTGRES|RABBITMQ)_IMAGE):-([^}]+)\}/g)].map(
     ([, name, image]) => `${name}=${image}`,
@@ -32,7 +35,15 @@ test('M12: stack/images.env names by digest every image that is used by tag', (t
   }
 })
 
-test('M12: every container has bounds of memory and processes', (t) => {
+test('the build context contains each file that the Dockerfile copies, and no other', (t) => {
+  const copied = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
+  const sources = new Set(copied.flatMap(([, names = '']) => names.split(' ')))
+  t.true(sources.size > 5)
+  const context = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n')
+  t.deepEqual(context.sort(), ['*', ...[...sources].map((name) => `!${name}`)].sort())
+})
+
+test('every container has bounds of memory and processes', (t) => {
   const count = (line: RegExp) => [...compose.matchAll(line)].length
   t.is(count(/^ +image: /gm), 3, 'the product, PostgreSQL, RabbitMQ')
   t.is(count(/^ +mem_limit: \$\{\w+:-\d+g\}$/gm), 3)
@@ -41,7 +52,19 @@ test('M12: every container has bounds of memory and processes', (t) => {
   t.is(others.length, workers.length + 5, 'the others are made from the first')
 })
 
-test('L17: what may hold a secret can be given as a file', (t) => {
+test('every setting of a process can be given to the containers', (t) => {
+  const shape = z.object({ 'x-environment': z.record(z.string(), z.unknown()) })
+  const passed = Object.keys(shape.parse(parse(compose, { merge: true }))['x-environment'])
+  const names = new Set(passed.map((name) => name.replace(/_FILE$/, '')))
+  const others = Object.keys(settings).filter((name) => !names.has(name))
+  t.deepEqual(others, [
+    ...['DATABASE_OWNER_URL', 'AMQP_ADMIN_URL', 'HOST', 'SMTP_PORT'], // set for the services that need them
+    ...['METRICS_PORT', 'DATABASE_POOLER', 'DATABASE_SYNC_STANDBYS'], // of these servers and containers
+    ...['IMPORT_API_KEY', 'IMPORT_DATABASE_URL', 'CRASH_AT', 'CLOCK_SKEW_MS', 'NODE_ENV'], // of a command, of tests
+  ])
+})
+
+test('settings with secrets can be read from files', (t) => {
   const made = readFileSync(join(root, 'stack/secrets.sh'), 'utf8')
   for (const name of ['registries', 'smtp_url', 'secret_key_previous']) {
     t.regex(compose, new RegExp(`${name.toUpperCase()}_FILE: /run/secrets/${name}$`, 'm'))
@@ -50,7 +73,7 @@ test('L17: what may hold a secret can be given as a file', (t) => {
   }
 })
 
-test('L17: the page of the mail catcher states who can read it', async (t) => {
+test('the page of the mail catcher states who can read it', async (t) => {
   const [http, smtp] = [await freePort(), await freePort()]
   const catcher = spawn(process.execPath, ['--import', 'tsx', 'stack/mail-catcher.ts'], {
     cwd: root,
@@ -72,7 +95,7 @@ test('processes have one time limit for shutdown, and are not killed before it',
   t.true(manual.includes(`ends within ${SHUTDOWN_SECONDS} seconds; give it ${grace} before you kill it`))
 })
 
-test("M4: only the migrations get the owner's login, and the others have one that owns nothing", (t) => {
+test("only the migrations get the owner's login, and the others have one that owns nothing", (t) => {
   t.is([...compose.matchAll(/DATABASE_OWNER_URL_FILE/g)].length, 1)
   t.regex(compose, /^ {2}migrate:\n(?: {4}.*\n)*? {4}environment: .*DATABASE_OWNER_URL_FILE/m)
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-secrets-'))

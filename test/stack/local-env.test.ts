@@ -40,12 +40,18 @@ for (const value of ['plain', 'with space', "it's", 'a "b" c', 'two\nlines', '# 
     t.deepEqual(readEnvFile(copy), { VALUE: value, NEXT: '1' })
   })
 
-test('M11: make up listens on this machine only, unless HOST is set', (t) => {
+test('make up listens on this machine only, unless HOST is set', (t) => {
   t.is(stackSettings({}, {}, 'key').HOST, '127.0.0.1')
   t.is(stackSettings({ HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }, 'key').HOST, '0.0.0.0')
 })
 
-test('M4: the processes have a separate login where we create it, and the given login elsewhere', (t) => {
+test('the ports of the last start stay until the environment names others', (t) => {
+  t.like(stackSettings({}, { PORT: '9000', SMTP_PORT: '9025' }, 'key'), { PORT: '9000', SMTP_PORT: '9025' })
+  t.is(stackSettings({ PORT: '9001' }, { PORT: '9000' }, 'key').PORT, '9001')
+  t.is(stackSettings({}, {}, 'key').PORT, '8080')
+})
+
+test('the processes have a separate login where we create it, and the given login elsewhere', (t) => {
   const none = { url: undefined, ownerUrl: undefined }
   const url = 'postgres://postgres@127.0.0.1:5432/signalbox'
   t.deepEqual(databaseLogins({ url, origin: 'localhost' }, none, 'abc'), {

@@ -4,7 +4,7 @@ import test from 'ava'
 import { licenceList, makeSbom } from '../../stack/release-files.ts'
 import { root } from '../support/imports.ts'
 
-test('M12: the bill of materials names every package that a release ships, and each declares its licence', async (t) => {
+test('the bill of materials names every package that a release ships, and each declares its licence', async (t) => {
   const sbom = await makeSbom()
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const list = licenceList(sbom)
@@ -13,7 +13,7 @@ test('M12: the bill of materials names every package that a release ships, and e
   t.notRegex(list, /not declared|UNLICENSED/)
 })
 
-test('M12: a package without a licence is listed as such', (t) => {
+test('a package without a licence is listed as such', (t) => {
   const sbom = JSON.stringify({
     components: [
       { 'bom-ref': 'b@1', name: 'b', version: '1.0.0', licenses: [{ expression: '(MIT OR CC0-1.0)' }] },
@@ -24,7 +24,7 @@ test('M12: a package without a licence is listed as such', (t) => {
   t.is(licenceList(sbom), 'a 2.0.0: not declared\nb 1.0.0: (MIT OR CC0-1.0)\n')
 })
 
-test('M12: only install scripts that were looked at run, and releases wait for three days', (t) => {
+test('only install scripts that were looked at run, and releases wait for three days', (t) => {
   const lines = readFileSync(join(root, '.npmrc'), 'utf8').split('\n')
   t.true(lines.includes('strict-allow-scripts=true'))
   t.true(lines.includes('min-release-age=3'))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import knex from 'knex'
 import { createTransport } from 'nodemailer'
+import { readEnvFile } from '#shared/platform/process/local-env.ts'
 import { demo } from '../../stack/demo.ts'
 import { down } from '../../stack/down.ts'
 import { readState } from '../../stack/service-state.ts'
@@ -20,11 +21,13 @@ test('make up prints three next steps, make status reports refused pings, make d
   resources.defer(() => rmSync(folder, { recursive: true, force: true }))
   const [database, vhost] = [resources.use(await createDatabase()), resources.use(await createVhost())]
   const proxy = resources.use(await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) }))
+  const port = String(await freePort())
   const env = {
     DATABASE_URL: database.url,
     AMQP_URL: proxy.through(vhost.url),
     STACK_SERVICES: 'environment',
-    PORT: String(await freePort()),
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     SMTP_PORT: String(await freePort()),
     METRICS_PORT: String(await freePort()),
     CHECKPOINT_DIR: join(folder, 'checkpoints'),
@@ -66,7 +69,7 @@ test('make up prints three next steps, make status reports refused pings, make d
     return now.isWell ? now : null
   })
   t.regex(well.text, /^address {4}http/m)
-  t.regex(well.text, /^pings {6}are taken$/m)
+  t.regex(well.text, /^pings {6}are accepted$/m)
   t.true(well.text.includes(`mail       is caught, to be read at ${mailPage}`))
   proxy.cut({ refusing: true })
   const broken = await eventually('the refusal to be reported', async () => {
@@ -77,8 +80,10 @@ test('make up prints three next steps, make status reports refused pings, make d
   t.regex(broken.text, /^all {8}runs, pid \d+, NOT READY: .*broker/m)
   proxy.restore()
 
+  const started = readEnvFile(join(folder, 'env'))
   let demoPrinted = ''
-  await demo(env, folder, (line) => (demoPrinted += `${line}\n`))
+  await demo({ STACK_SERVICES: 'environment' }, folder, (line) => (demoPrinted += `${line}\n`))
+  t.deepEqual(readEnvFile(join(folder, 'env')), started, 'make demo keeps all settings of make up')
   const [, uuid = ''] = /\/projects\/([0-9a-f-]{36})\/checks$/m.exec(demoPrinted) ?? []
   const db = resources.use(openKnex(database.url))
   const late = db.knex('checks').where({

@@ -17,3 +17,12 @@ export const adminOf =
       actor: 'tester',
       async [Symbol.asyncDispose]() {},
     }))
+
+/** Returns a function that runs a command that must succeed, for its JSON. */
+export function adminJsonOf(deps: Parameters<typeof adminOf>[0]): <T>(...args: string[]) => Promise<T> {
+  return async (...args) => {
+    const { status, stdout, stderr } = await adminOf(deps)(...args, '--json')
+    if (status !== 0) throw new Error(`${status}: ${stderr}${stdout}`)
+    return JSON.parse(stdout)
+  }
+}

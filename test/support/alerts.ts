@@ -43,7 +43,7 @@ async function add(
   })
 }
 
-/** Makes every one of the checks notify every one of the integrations. */
+/** Assigns all the integrations to each of the checks. */
 export async function notify(
   db: Knex,
   checks: readonly Check[],

@@ -2,7 +2,7 @@ import { type ConfirmChannel, connect, type GetMessage, type Options } from 'amq
 import { inspectQueues } from '#shared/platform/broker/management.ts'
 import { eventually } from './eventually.ts'
 
-/** A plain connection to a test's broker, to read queues and send messages that the product never sends. */
+/** A plain connection to the broker of a test, to read queues and send messages that the product never sends. */
 export interface BrokerProbe extends AsyncDisposable {
   channel: ConfirmChannel
   /** resolves when the broker has the message */
@@ -11,7 +11,7 @@ export interface BrokerProbe extends AsyncDisposable {
   depth(queue: string): Promise<number>
   consumers(queue: string): Promise<number>
   exists(queue: string): Promise<boolean>
-  /** takes everything out of a queue once it holds that many messages */
+  /** removes all messages from a queue when it contains that many */
   take(queue: string, count: number): Promise<GetMessage[]>
 }
 

@@ -31,11 +31,14 @@ export interface TestBrowser extends AsyncDisposable {
   context: BrowserContext
 }
 
-/** Holds the address of the browser of this run, if there is one. */
+/** Contains the address of the browser of this run, if one exists. */
 const SERVER = 'TEST_BROWSER_SERVER'
 
 /** Keeps an unused browser open this many ms, because the next test of the process probably needs it. */
 const IDLE_MS = 300
+
+/** A wait of `FACT_MS` and these calls together remain below the timeout of AVA. */
+const CALL_MS = 60_000
 
 let running: { browser: Promise<Browser>; contexts: number; idle: NodeJS.Timeout | undefined } | undefined
 
@@ -54,19 +57,28 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
     if (mine.contexts === 0) mine.idle = setTimeout(() => void end(mine), IDLE_MS)
   }
   try {
-    const context = await (await mine.browser).newContext(options)
+    const context = await inTime('open a context', (await mine.browser).newContext(options))
     context.setDefaultTimeout(FACT_MS)
     return {
       context,
       async [Symbol.asyncDispose]() {
-        await context.close()
-        release()
+        await inTime('close a context', context.close()).finally(release)
       },
     }
   } catch (error) {
     release()
     throw error
   }
+}
+
+/**
+ * Playwright has no timeout for these calls. Without one, a browser that does not respond would end the whole group of
+ * tests, and hide which step failed.
+ */
+async function inTime<T>(what: string, call: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`the browser did not ${what} in ${CALL_MS} ms`)), CALL_MS)
+  return await Promise.race([call, late.promise]).finally(() => clearTimeout(timer))
 }
 
 /** Starts one Chromium for all test processes of a run. They find it through the environment. */

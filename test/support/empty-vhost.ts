@@ -2,11 +2,11 @@ import { type Channel, connect } from 'amqplib'
 import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { pingQueueDeclarations, type QueueDeclaration, queueDeclarations } from '#shared/contracts/topology.ts'
 
-/** Most tests have so many ping queues, or fewer. */
+/** Most tests have at most this number of ping queues. */
 const USUAL_SHARDS = 2
 /** More than any test sets PING_SHARDS to. */
 const MAX_SHARDS = 8
-/** A killed process is noticed by its connection: at once, but for a busy broker. */
+/** The broker notices a killed process by its connection, a busy broker with a delay. */
 const LOOKS = 800
 const POLL_MS = 25
 /** RabbitMQ also reports a queue without consumers if the queue's leader does not answer it within 250 ms. */
@@ -21,7 +21,7 @@ const others = [...queueDeclarations(MAX_SHARDS), ...ofGenerations]
   .filter((name) => !usual.some((queue) => queue.name === name))
 
 /**
- * Empties a virtual host that a product had: its usual queues stay and hold nothing, the others are deleted.
+ * Empties a virtual host that a product used: its usual queues stay empty, the others are deleted.
  * @returns false if a consumer still exists, or if a queue differs from the product's declaration
  */
 export async function emptyVhost(url: string): Promise<boolean> {
@@ -31,7 +31,7 @@ export async function emptyVhost(url: string): Promise<boolean> {
     const channel = await connection.createChannel()
     channel.on('error', () => {})
     for (const name of others) await channel.deleteQueue(name)
-    // Delivered messages return before their consumer is gone: emptying is complete only after that.
+    // Delivered messages return before their consumer ends, so emptying is complete only afterwards.
     for (const queue of usual) if (!(await isLeftAlone(channel, queue))) return false
     for (const { name } of usual) await channel.purgeQueue(name)
     return true
@@ -42,7 +42,7 @@ export async function emptyVhost(url: string): Promise<boolean> {
   }
 }
 
-/** Deletes the product's queues in a virtual host, for any number of shards a test may have had. */
+/** Deletes the queues of the product in a virtual host, for any number of shards. */
 export async function deleteQueues(url: string): Promise<void> {
   const connection = await connect(url)
   // The test has ended, and its result does not depend on this.
@@ -52,7 +52,7 @@ export async function deleteQueues(url: string): Promise<void> {
     channel.on('error', () => {})
     for (const name of [...usual.map((queue) => queue.name), ...others]) await channel.deleteQueue(name)
   } catch {
-    // they go with the broker of the run
+    // they are deleted with the broker of the run
   } finally {
     await connection.close().catch(() => {})
   }

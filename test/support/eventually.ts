@@ -6,7 +6,7 @@ export const FACT_MS = 120_000
 /** Interval of polls, in milliseconds: at first, and after a while. */
 const SOON_MS = 10
 const LATER_MS = 120
-/** Each look costs the product and its servers something, and many tests look at a time: those that wait longer look less. */
+/** Each poll costs processor time of the product and its servers, so polls become rarer during a wait. */
 const SLOWER = 1.3
 
 /**
@@ -23,7 +23,7 @@ export async function eventually<T>(
   for (let pauseMs = SOON_MS; ; pauseMs = Math.min(LATER_MS, pauseMs * SLOWER)) {
     const found = await look()
     if (found !== undefined && found !== null && found !== false) return found
-    if (Date.now() > since + withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
+    if (Date.now() > since + withinMs) throw new Error(`timed out after ${withinMs} ms waiting for ${what}`)
     await sleep(pauseMs)
   }
 }

@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`each of ${TRIES} free ports was given to another test of this run`)
 }
 
-/** Takes the port for this process by a file of its name. A file that is run by AVA alone has no others to mind. */
+/** Reserves the port for this process by a file of its name. Not needed for a file that AVA runs alone. */
 function isTaken(port: number): boolean {
   const folder = process.env.TEST_PORTS
   if (!folder) return true

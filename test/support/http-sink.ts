@@ -15,7 +15,7 @@ export interface RecordedRequest {
   /** the TLS name the client requested; null over plain http */
   servername: string | null
   receivedAt: number
-  /** grows with each new connection, so that reuse can be seen */
+  /** number of the connection, so that reuse is visible */
   connection: number
 }
 
@@ -37,11 +37,11 @@ export interface HttpSink extends AsyncDisposable {
   readonly port: number
   /** every request whose body arrived completely, in order of arrival */
   readonly requests: RecordedRequest[]
-  /** answers for the next requests, first in first out; when it is empty `respond` decides */
+  /** answers for the next requests, first in first out; `respond` is used when the queue is empty */
   enqueue(...answers: SinkAnswer[]): void
-  /** the answer to everything not enqueued; 200 `ok` at first. May be asynchronous, to hold a request back. */
+  /** the answer to other requests; 200 `ok` by default. May be asynchronous, to delay a response. */
   respond: (request: RecordedRequest) => SinkAnswer | Promise<SinkAnswer>
-  /** resolves once that many requests came, or once one matches (with the first match) */
+  /** resolves when that many requests arrived, or with the first request that matches */
   waitFor(wanted: number | ((request: RecordedRequest) => boolean), deadlineMs?: number): Promise<RecordedRequest>
 }
 
@@ -51,7 +51,7 @@ export interface HttpSinkOptions {
   port?: number
 }
 
-/** A real recording HTTP server on loopback: the outside world of a test. */
+/** Starts an HTTP server on loopback that records requests. It replaces the external services of a test. */
 export async function openHttpSink(options: HttpSinkOptions = {}): Promise<HttpSink> {
   const requests: RecordedRequest[] = []
   const queued: SinkAnswer[] = []
@@ -65,7 +65,7 @@ export async function openHttpSink(options: HttpSinkOptions = {}): Promise<HttpS
     give(answer, request, response)
   }
   const listener: http.RequestListener = (request, response) => {
-    // A client that goes away in the middle of its request is the end of that request, not of the sink.
+    // A client that disconnects during its request must not end the sink.
     onRequest(request, response).catch(() => response.destroy())
   }
   const server = options.tls ? https.createServer(options.tls, listener) : http.createServer(listener)

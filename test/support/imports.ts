@@ -7,14 +7,14 @@ const statement = /^\s*(?:import|export)\b(?:(?!^\s*(?:import|export)\b)[\s\S])*
 const sideEffect = /^\s*import\s*(['"])(.+?)\1/gm
 const call = /\b(?:import|require)\s*\(\s*(['"])(.+?)\1\s*[,)]/g
 
-/** Every module a source names: static, for side effects, re-exported, dynamic, and in types (`import('x').Y`). */
+/** Returns the imported modules of a source: static, for side effects, re-exported, dynamic, and in types. */
 export function importsOf(source: string): string[] {
   const code = source.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
   const found = [statement, sideEffect, call].flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[2]))
   return [...new Set(found.filter((name) => name !== undefined))]
 }
 
-/** The TypeScript files below a folder of the repository, as paths from its root. */
+/** Returns the TypeScript files below a folder of the repository, as paths from its root. */
 export function sourcesBelow(folder: string): string[] {
   return (
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -25,7 +25,7 @@ export function sourcesBelow(folder: string): string[] {
   )
 }
 
-/** The file of this repository that an import means, from its root; undefined for packages. */
+/** Returns the path of an imported file from the root of the repository; undefined for packages. */
 export function fileOf(importer: string, name: string): string | undefined {
   if (name.startsWith('#shared/')) return name.slice(1)
   if (name.startsWith('.')) return join(dirname(importer), name)
@@ -40,7 +40,7 @@ export function reaches(file: string, targets: readonly string[], seen = new Set
   return importedFiles(file).some((next) => reaches(next, targets, seen))
 }
 
-/** Four hundred test files share most of the files that they reach, so every file is read once. */
+/** Four hundred test files share most of their imports, so every file is read once. */
 const imported = new Map<string, readonly string[]>()
 
 function importedFiles(file: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { parseSync } from 'oxc-parser'
 import words from './language.json' with { type: 'json' }
 
-/** A word of the list, with the place and the words to use instead. */
+/** A banned word with its place and the words to use instead. */
 export interface Finding {
   file: string
   line: number
@@ -65,6 +65,13 @@ export function findInDocument(file: string, markdown: string): Finding[] {
       instead,
     }))
   })
+}
+
+/** Returns the findings in a configuration, script or style sheet, of which every line is read. */
+export function findInLines(file: string, text: string): Finding[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) => wordsOf(line).map(({ word, instead }) => ({ file, line: index + 1, word, instead })))
 }
 
 function wordsOf(text: string) {

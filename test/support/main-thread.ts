@@ -1,13 +1,13 @@
 /** Measures how long the event loop of this process was blocked, independent of other work on the machine. */
 export interface BlockedLoop {
-  /** milliseconds of this thread's own processor time in its longest turn since the start */
+  /** longest time since the start between two timers, in milliseconds of this thread's processor time */
   longestMs(): number
   stop(): void
 }
 
 /**
- * Watches the turns of the event loop by the processor time that this thread used in each: other processes on the
- * machine, and other threads of this one, make a turn longer but not dearer.
+ * Measures processor time of this thread, because other processes on the machine and other threads of this process
+ * delay the event loop without blocking it.
  */
 export function watchLoop(): BlockedLoop {
   let longest = 0

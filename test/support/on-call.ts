@@ -69,15 +69,15 @@ export function* minuteSteps(
     timeStyle: 'medium',
     hourCycle: 'h23',
   })
-  const turns = layers.map(({ start }) => ({ wall: wallOf(start), counted: 0, turn: -1 }))
+  const states = layers.map(({ start }) => ({ wall: wallOf(start), counted: 0, shift: -1 }))
   let reached = 0
   for (let at = from - 2 * DAY; at < until; at += 60) {
     const [date, time = ''] = format.format(at * 1000).split(', ')
     reached = Math.max(reached, wallOf(`${date}T${time.slice(0, 5)}`))
     for (const [index, { rotation }] of layers.entries()) {
-      const state = turns[index]
+      const state = states[index]
       while (state && state.wall <= reached) {
-        if (state.counted % rotation.every === 0) state.turn += 1
+        if (state.counted % rotation.every === 0) state.shift += 1
         const { unit, on } = rotation
         do state.wall += { hour: 3600, day: DAY, week: 7 * DAY }[unit]
         while (on && !on.includes(dayOf(isoDate(state.wall), holidays)) && state.wall < until + DAY)
@@ -87,10 +87,10 @@ export function* minuteSteps(
     if (at < from) continue
     let person: string | null = null
     for (const [index, layer] of layers.entries()) {
-      const turn = turns[index]?.turn ?? -1
+      const shift = states[index]?.shift ?? -1
       const isOver = layer.end !== null && wallOf(layer.end) <= reached
-      if (person !== null || turn < 0 || isOver || layer.people.length === 0) continue
-      const next = layer.people[turn % layer.people.length] ?? ''
+      if (person !== null || shift < 0 || isOver || layer.people.length === 0) continue
+      const next = layer.people[shift % layer.people.length] ?? ''
       if (facts.members.has(next) && coversWall(layer, reached, holidays)) person = next
     }
     for (const override of facts.overrides) {

@@ -12,31 +12,31 @@ import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
 import { freePort } from './free-port.ts'
 
-/** A PostgreSQL server of a test's own, to be stopped, killed and started again on the same port and data. */
+/** A PostgreSQL server of one test, which can be stopped, killed and restarted on the same port and data. */
 export type OwnPostgres = AsyncDisposable & {
   /** of the database `postgres`, which is empty */
   url: string
   /** of a migrated database */
   signalbox: string
   port: number
-  /** Ends it in order; connections are broken off. */
+  /** Stops the server cleanly; connections are closed. */
   stop(): Promise<void>
   /** Kills the server with SIGKILL, like a power cut. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** Stops or continues all its processes, like a stalled disk or a paused machine. */
+  /** Freezes or continues all its processes, like a stalled disk or a paused machine. */
   freeze(isOn: boolean): Promise<void>
-  /** A streaming standby of it on a separate port: hot, and asynchronous unless the primary requires more. */
+  /** Starts a hot streaming standby on a separate port, asynchronous unless the primary requires more. */
   standby(): Promise<OwnStandby>
   drop(): Promise<void>
 }
 
 export type OwnStandby = OwnPostgres & {
-  /** Ends its recovery; it is a primary, on the next timeline, once this resolves. */
+  /** Promotes the standby. When this resolves, it is a primary on the next timeline. */
   promote(): Promise<void>
 }
 
-/** A broker of a test's own. */
+/** A broker of one test. */
 export type OwnRabbit = AsyncDisposable & {
   url: string
   port: number
@@ -47,20 +47,20 @@ export type OwnRabbit = AsyncDisposable & {
    * @returns its value as Erlang prints it
    */
   evaluate(expression: string): Promise<string>
-  /** A line for a shell on the machine of the node, as manuals print it. */
+  /** Runs a shell command on the machine of the node. */
   shell(line: string): Promise<string>
   stop(): Promise<void>
   /**
-   * The node writes down which quorum queues it has some seconds late, and one that is killed sooner never elects a
-   * leader for them again. Tests expect nodes that have run for a while, so this brings that file up to date.
+   * A node stores the list of its quorum queues some seconds late. If it is killed before, it never elects a
+   * leader for them again. Tests expect nodes that have run for a while, so this updates the list.
    */
   settle(): Promise<void>
-  /** `kill -9` of the node, once settled. */
+  /** Updates that list and kills the node with SIGKILL. */
   kill(): Promise<void>
   /** Freezes its process, or lets it continue. */
   freeze(isOn: boolean): void
   start(): Promise<void>
-  /** The application inside the node: much faster than the node itself. */
+  /** Stops or starts the application inside the node, which is much faster than the node itself. */
   stopApp(): Promise<void>
   startApp(): Promise<void>
   /** A fraction of memory; 0 raises the alarm at once, so publishers are blocked. */
@@ -152,13 +152,13 @@ async function startStandby(primaryPort: number): Promise<OwnStandby> {
   }
 }
 
-/** A server and the processes it has made, itself first, so that it makes no more while it is frozen. */
+/** Returns a server and its child processes, the server first, so that it starts no more while it is frozen. */
 async function processesOf(pid: number): Promise<number[]> {
   const { stdout } = await runCommand(['pgrep', '-P', String(pid)])
   return [pid, ...stdout.split('\n').filter(Boolean).map(Number)]
 }
 
-/** Several nodes that are one broker. */
+/** A cluster of several nodes. */
 export type OwnRabbitCluster = AsyncDisposable & {
   /** of all nodes, as AMQP_URL takes them */
   url: string
@@ -183,14 +183,14 @@ export async function startRabbitCluster(size: number, settings: readonly string
   }
 }
 
-/** Makes an empty node one of the cluster of another, whose cookie it has. */
+/** Adds an empty node to the cluster of another node with the same cookie. */
 async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
   await node.stopApp()
   await node.ctl('join_cluster', rabbitNode(port))
   await node.startApp()
 }
 
-/** Several commands, each in its own virtual machine, take longest on a busy machine. */
+/** Timeout of several commands that each start a virtual machine. */
 const SHELL_MS = 240_000
 
 /**
@@ -221,7 +221,7 @@ export async function startRabbit(
     const node = await identify(broker.pid)
     if (node) await stopProcess(node, 'SIGTERM', 30_000)
   }
-  // Closed is that file after a write that failed: the node then has nothing to bring up to date any more.
+  // After a failed write that file is closed, and the node can no longer update it.
   const settle = async () => void (await evaluate('catch dets:sync(ra_directory_reverse)'))
   const drop = async () => {
     await killNow(broker.pid)
@@ -274,7 +274,7 @@ export async function certificateFor(server: 'postgres' | 'rabbitmq') {
 
 async function killPostgres(pid: number, folder: string): Promise<void> {
   for (const each of await processesOf(pid)) await killNow(each)
-  // The dead server's number may stay taken while its parent has not collected it, and would be believed alive.
+  // The process id of the dead server stays in use until its parent reaps it, so the server would seem alive.
   for (const name of readdirSync(folder).filter((name) => name.endsWith('.lock'))) rmSync(join(folder, name))
   rmSync(join(folder, 'data/postmaster.pid'), { force: true })
 }

@@ -5,7 +5,7 @@ import { CLIENT_SCOPES, type ClientScope, FAMILIES, type Family } from '#shared/
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
 import type { Product } from './product.ts'
 
-/** The parties of the demo: clear in every respect. */
+/** The demo parties, which have no negative signal. */
 export const demoTriple = {
   buyerGstin: '27AAACB1234C1ZF',
   borrowerGstin: '29AAACR5678D1Z5',
@@ -23,7 +23,7 @@ export interface Reply {
   json: any
 }
 
-/** Waits for queued answers as long as the API allows; tests request the interim answer by name. */
+/** Waits for queued answers as long as the API allows. Tests request the interim answer with a Prefer header. */
 const PATIENT = { prefer: 'wait=25' }
 
 /** An API client with a token, speaking plain HTTP. */

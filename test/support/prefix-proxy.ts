@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy of a host that gives a service only the addresses below one path. */
+/** A reverse proxy that forwards only addresses below one path. */
 export interface PrefixProxy extends AsyncDisposable {
   /** scheme, host and port */
   origin: string
@@ -11,9 +11,9 @@ export interface PrefixProxy extends AsyncDisposable {
   url: string
   /** port of the service */
   target: number
-  /** removes the path before it passes a request on */
+  /** removes the path before it forwards a request */
   isStripping: boolean
-  /** addresses that were requested outside the path, and not passed on */
+  /** requested addresses outside the path, which were not forwarded */
   outside: string[]
 }
 

@@ -13,7 +13,7 @@ import { ensureTemplate } from './template-database.ts'
 import type { TestGroup } from './test-groups.ts'
 import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 
-/** Data need not survive the run, so durability is off. */
+/** Durability is off, because data need not survive the run. */
 const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
@@ -22,7 +22,7 @@ const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'o
  */
 const BROKER_OF_A_RUN = '-rabbit quorum_tick_interval 60000'
 
-/** Virtual hosts made ahead: one for each group, and some for tests that open separate products. */
+/** Virtual hosts created in advance: one for each group, and some for tests that open separate products. */
 const VHOSTS_PER_GROUP = 2
 
 /**
@@ -39,7 +39,7 @@ export async function prepareServers(
   if (groups.every(({ layer }) => layer === 'unit')) return { environment: {}, [Symbol.asyncDispose]: async () => {} }
   await using cleanup = new AsyncDisposableStack()
   const folder = makeRunFolder()
-  // A server that was just ended may still write.
+  // A server that was just stopped may still write.
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
   const containers = testContainers()
@@ -67,7 +67,7 @@ export async function prepareServers(
   if (!control)
     throw new Error('tests need a broker they may administer (management API on port 15672, or rabbitmqctl)')
   await makeVhostPool(pool, { url: broker.url, control }, VHOSTS_PER_GROUP * groups.length)
-  // A broker that outlives the run gets its virtual hosts taken back when no test runs any more.
+  // The virtual hosts are deleted after the last test, because the broker may outlive the run.
   if (broker.origin === 'environment' || broker.origin === 'localhost')
     cleanup.defer(() => dropVhosts(control, broker.url, vhostsOf(pool)))
   ended.throwIfAborted()
@@ -117,7 +117,7 @@ function ownFirst(order: readonly Origin[]): Origin[] {
   return [...order.filter((origin) => origin !== 'localhost'), ...order.filter((origin) => origin === 'localhost')]
 }
 
-/** Another run may be copying it this very moment: then it is left to that run's successor. */
+/** Another run may be copying it now; then a later run deletes it. */
 async function dropTemplate(server: string, template: string): Promise<void> {
   await withClient(server, (client) => client.query(`drop database if exists ${pg.escapeIdentifier(template)}`)).catch(
     () => undefined,

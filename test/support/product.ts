@@ -47,10 +47,10 @@ interface TestProject {
 /** A process of the product, started with the options that its operator gives it. */
 export interface SpawnedProcess {
   pid: number
-  /** everything it has written so far */
+  /** its output so far */
   output(): string
   signal(signal: NodeJS.Signals): void
-  /** SIGTERM, and then the exit code */
+  /** sends SIGTERM and returns the exit code */
   stop(): Promise<number | null>
   exited: Promise<number | null>
 }
@@ -83,7 +83,7 @@ export interface Product extends AsyncDisposable {
 export interface ProductOptions {
   /** settings that differ from those of tests; DATABASE_URL and AMQP_URL may name other servers */
   env?: Readonly<Record<string, string>>
-  /** with the login that row security binds, as `make up` has it, instead of the owner's */
+  /** uses the login with row security, like `make up`, in place of the owner */
   hasRowSecurity?: boolean
   /** a listener that is started at once; the product has its address and dependencies */
   listener?: 'http' | 'mail'
@@ -124,7 +124,7 @@ export async function openProduct(options: ProductOptions = {}): Promise<Product
   if (listener === undefined) return await openGround(env, hasRowSecurity)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  // A product that does not open leaves nothing behind, which would keep the process of its test alive.
+  // If the product does not open, close everything: open handles would keep the test process alive.
   await using cleanup = new AsyncDisposableStack()
   const product = await openGround({ PUBLIC_URL: url, ...LISTENING, ...env }, hasRowSecurity)
   cleanup.use(product)
@@ -142,7 +142,7 @@ async function openPatientThreads(deps: Pick<IngressDeps, 'log' | 'metrics'>) {
   return openThreads<IngressTasks>(tasks, deps, { taskMs: 120_000 })
 }
 
-/** Times a read waits again, so that a busy machine does not fail a test: some twenty seconds. */
+/** Number of repeated waits of a read, some twenty seconds, so that a busy machine does not fail a test. */
 const BARRIER_TRIES = 40
 
 /** The real barrier, with a longer timeout than callers of the API have. */
@@ -166,7 +166,7 @@ const NO_LIMITS = {
   PAGE_RATE_LIMIT_PER_MINUTE: '0',
 }
 
-/** Database, virtual host and settings, with nothing of the product running yet. */
+/** Creates database, virtual host and settings, without starting a part of the product. */
 async function openGround(env: Readonly<Record<string, string>>, hasRowSecurity: boolean): Promise<Product> {
   const resources = new AsyncDisposableStack()
   const { url: databaseUrl, loginUrl } =
@@ -183,13 +183,13 @@ async function openGround(env: Readonly<Record<string, string>>, hasRowSecurity:
     SMTP_PORT: '0',
     PING_SHARDS: '2',
     METRICS_PORT: '0',
-    // Several products run side by side, and a server as it is installed takes a hundred connections.
+    // Several products run at once, and a default server accepts a hundred connections.
     DB_POOL: '5',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     ...NO_LIMITS,
     SWEEP_SETTLE_SECONDS: '0',
-    // For a machine that stands still; tests of deadlines set their own. A killed listener holds the sweep back so long.
+    // For a stalled machine; tests of deadlines set another value. A killed listener delays the sweep this long.
     PUBLISH_TIMEOUT_MS: '15000',
     DATABASE_TIMEOUT_MS: '20000',
     NODE_ENV: 'test',

@@ -1,4 +1,4 @@
-/** Numbers that a seed decides: the same seed gives the same choices on every machine. */
+/** Random choices from a seed; the same seed gives the same choices on every machine. */
 export interface Random {
   /** a whole number from 0 up to, but not including, `below` */
   int(below: number): number

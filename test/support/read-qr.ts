@@ -108,7 +108,7 @@ function modulesOf({ width, pixels }: Picture): boolean[][] {
   )
 }
 
-/** In pairs of columns from the right, upwards and downwards in turn, without what every code of this version has. */
+/** In pairs of columns from the right, alternately upwards and downwards, without the fixed patterns. */
 function dataModules(
   modules: readonly boolean[][],
   version: number,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { FACT_MS } from './eventually.ts'
 
 /**
- * Waits for a recorded fact: that many entries, or one that matches. Polls instead of sleeping a guessed time, and
+ * Waits until that many entries, or one that matches, are recorded. Polls, and
  * reports the entries when the deadline passes.
  */
 export async function waitUntil<T>(
@@ -15,7 +15,8 @@ export async function waitUntil<T>(
   for (;;) {
     const found = typeof wanted === 'number' ? recorded[wanted - 1] : recorded.find(wanted)
     if (found !== undefined) return found
-    if (Date.now() > deadline) throw new Error(`${what}: still ${recorded.length} recorded, none that was waited for`)
+    if (Date.now() > deadline)
+      throw new Error(`${what}: timed out with ${recorded.length} recorded entries, none of which matches`)
     await pause(5)
   }
 }

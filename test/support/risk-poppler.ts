@@ -46,7 +46,7 @@ export async function readPdf(bytes: Buffer): Promise<ReadPdf | null> {
   }
 }
 
-/** A word of a page and where it stands, in points from the upper left corner. */
+/** A word of a page with its position in points from the upper left corner. */
 export interface PlacedWord {
   page: number
   text: string

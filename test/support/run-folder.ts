@@ -11,8 +11,8 @@ const MEMORY_BYTES = 8 * 1024 ** 3
 
 /**
  * Makes the folder in which the servers of a run keep their data: in memory where there is plenty, because every test
- * file copies a database of a thousand files and removes it. A file system on a disk looks long for a number to give to
- * a new file while it has just removed many (ext4: `recently_deleted`), which was half of PostgreSQL's processor time.
+ * file copies a database of a thousand files and removes it. A file system on a disk searches long for a free inode for
+ * a new file after many deletions (ext4: `recently_deleted`), which was half of PostgreSQL's processor time.
  */
 export function makeRunFolder(): string {
   const folder = mkdtempSync(join(fitsInMemory() ? IN_MEMORY : tmpdir(), 'signalbox-test-'))

@@ -18,7 +18,7 @@ export async function send(base: string, path: string, sending: Sending = {}): P
   const { hostname, port } = new URL(base)
   return await new Promise((resolve, reject) => {
     const outgoing = request(
-      // node's types want mutable arrays of header values and do not change them
+      // The types of Node require mutable arrays of header values, which Node does not change.
       {
         hostname,
         port,

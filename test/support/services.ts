@@ -9,7 +9,7 @@ import { giveVhostBack, takeVhost } from './vhost-pool.ts'
 
 export type TestResource = AsyncDisposable & { url: string; drop(): Promise<void> }
 
-/** `url` is the owner's, who sees every row; `loginUrl` is the product's, which row security binds. */
+/** `url` has the login of the owner, who sees every row; `loginUrl` has that of the product, with row security. */
 export type TestDatabase = TestResource & { loginUrl: string }
 
 /**
@@ -41,7 +41,7 @@ export async function createVhost(): Promise<TestResource> {
   return resource(taken, () => (isFresh ? deleteQueues(taken) : giveVhostBack(pool, name)))
 }
 
-/** For a file that is run by AVA alone: no other test is disturbed by the deletion. */
+/** For a file that AVA runs alone, because the deletion affects no other test. */
 async function createVhostOutsideRun(url: string, control: BrokerControl): Promise<TestResource> {
   const name = `signalbox-test-${randomBytes(6).toString('hex')}`
   await createVhosts(control, url, [name])
@@ -64,7 +64,7 @@ export async function brokerServer(): Promise<{ url: string; control: BrokerCont
   return { url: found.url, control: found.control }
 }
 
-/** PostgreSQL gives those that are still connected five seconds to leave. */
+/** PostgreSQL gives connected sessions five seconds to end. */
 async function dropDatabase(server: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -88,7 +88,7 @@ async function cloneTemplate(server: string, name: string): Promise<void> {
         )
       })
     } catch (error) {
-      // Another run may have dropped the template between our look and our copy, or be looking into it right now.
+      // Another run may have dropped the template since our check, or may be connected to it.
       const passes = error instanceof pg.DatabaseError && (error.code === '3D000' || error.code === '55006')
       if (!passes || attempt === 5) throw error
     }

@@ -6,11 +6,11 @@ import { waitUntil } from './recorded.ts'
 export interface RecordedMail {
   from: string
   to: string[]
-  /** the message as it was transmitted, headers and all */
+  /** the transmitted message with its headers */
   raw: Buffer
 }
 
-/** A refusal with its SMTP code, and the command at which it is given. */
+/** A refusal with its SMTP code and the refused command. */
 export interface MailRefusal {
   code: number
   at: 'MAIL' | 'RCPT' | 'DATA'
@@ -27,7 +27,7 @@ export interface SmtpSink extends AsyncDisposable {
   waitFor(wanted: number | ((mail: RecordedMail) => boolean), deadlineMs?: number): Promise<RecordedMail>
 }
 
-/** A real recording SMTP server on loopback. */
+/** Starts an SMTP server on loopback that records messages. */
 export async function openSmtpSink(options: { port?: number } = {}): Promise<SmtpSink> {
   const mails: RecordedMail[] = []
   const refusals = new Map<string, MailRefusal | null>()
@@ -67,7 +67,7 @@ export async function openSmtpSink(options: { port?: number } = {}): Promise<Smt
       })
     },
   })
-  // A client that drops its connection is part of the tests, not a failure of the sink.
+  // Tests also drop connections, which must not end the sink.
   server.on('error', () => undefined)
   const listener = server.listen(options.port ?? 0, '127.0.0.1')
   await once(listener, 'listening')

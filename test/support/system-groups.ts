@@ -10,7 +10,7 @@ export const SYSTEM_GROUPS: readonly (readonly string[])[] = [
     // Copies of one prepared PostgreSQL folder.
     ['database-outage', 'disk-full', 'fail-over', 'standby-loss', 'restored'],
     // Killed processes of the product.
-    ['crash-points', 'killed-evaluators', 'killed-importers', 'one-process', 'poison', 'side-by-side'],
+    ['crash-points', 'killed-evaluators', 'killed-importers', 'one-process', 'poison', 'side-by-side', 'upgrade'],
     ['families-races', 'financing-races', 'killed-for-half-an-hour', 'rolling-restart', 'several-copies', 'soak'],
     // Long waits and little processor time.
     ['blind', 'clocks', 'database-away', 'half-open', 'late-ping', 'readiness', 'slow-confirms'],

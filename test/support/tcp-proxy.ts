@@ -5,28 +5,28 @@ export type TcpProxy = AsyncDisposable & {
   port: number
   /** The same URL, through the proxy. */
   through(url: string): string
-  /** New connections go to this port; open ones stay where they are. */
+  /** Connects new clients to this port; open connections stay. */
   redirect(port: number): void
-  /** Holds everything back for this long, in both directions. */
+  /** Delays all bytes by this time in both directions. */
   delay(ms: number): void
-  /** Drops bytes silently in both directions: connections stay open and neither side notices. New ones are accepted. */
+  /** Drops bytes silently in both directions. Connections stay open, and new ones are accepted. */
   blackhole(isOn: boolean): void
-  /** Holds everything back, in both directions, and lets it go in its order once it is off: a server that stalls. */
+  /** Holds all bytes in both directions until it is turned off, like a stalled server. */
   hold(isOn: boolean): void
-  /** Drops only the server's bytes: requests arrive, and the client gets no answer. */
+  /** Drops only the bytes of the server: requests arrive, and the client gets no answer. */
   deafen(isOn: boolean): void
-  /** Resets every open connection now; `refusing` also turns away new ones until `restore`. */
+  /** Resets every open connection; `refusing` also refuses new ones until `restore`. */
   cut(options?: { refusing?: boolean }): void
-  /** Resets each connection once this many bytes went towards the server on it, counted from now. */
+  /** Resets each connection after it has sent this many further bytes to the server. */
   resetAfter(bytes: number): void
-  /** Ends every disturbance. */
+  /** Ends all faults. */
   restore(): void
-  /** Connections open now. */
+  /** Number of open connections. */
   connections(): number
   close(): Promise<void>
 }
 
-/** A TCP proxy on the loopback, in front of a real server, that misbehaves on demand. */
+/** Starts a TCP proxy on loopback in front of a real server, with network faults on demand. */
 export async function startTcpProxy(target: { host?: string; port: number }): Promise<TcpProxy> {
   let targetPort = target.port
   let delayMs = 0
@@ -123,8 +123,8 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
 }
 
 /**
- * Runs things some milliseconds later, each after the one before even when the delay has become shorter meanwhile: a
- * connection may be slow, and never changes the order of its bytes.
+ * Delays actions and keeps their order, also if the delay becomes shorter: a slow connection must not
+ * change the order of its bytes.
  */
 function inOrder(): (delayMs: number, run: () => void) => void {
   const waiting: { at: number; run: () => void }[] = []

@@ -9,14 +9,14 @@ import { databaseExists, databaseUrl, withClient } from '../../stack/database-ad
 const migrations = join(import.meta.dirname, '../../migrations')
 const rowSecurity = join(import.meta.dirname, '../../shared/platform/database/row-security.ts')
 
-/** The login that the product has in tests: bound by row security, as `make up` and compose.yaml set it up. */
+/** The login of the product in tests, with row security like in `make up` and compose.yaml. */
 export const testLogin = { role: 'signalbox_test_login', password: 'only-for-tests' }
 
 const lock = 7_316_900_412n // any number not used elsewhere: one process migrates, the others wait for its result
 
 /**
- * The name of a migrated, empty database to clone from. Its name holds a hash of the migrations, so a changed migration
- * means another template and a stale one is never used; it appears under that name only when it is complete.
+ * Returns the name of a migrated, empty database to clone. It contains a hash of the migrations, so a changed migration
+ * leads to another template. The database gets this name only when it is complete.
  */
 export async function ensureTemplate(server: string): Promise<{ name: string; isNew: boolean }> {
   const name = `signalbox_template_${await migrationsHash()}`

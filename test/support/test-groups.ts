@@ -14,7 +14,7 @@ export interface TestGroup {
 }
 
 const SYSTEM_FOLDERS = /^test\/(e2e|examples|faults|fuzz)\//
-/** Modules through which a test reaches a server. */
+/** Modules that connect a test to a server. */
 const SERVERS = ['test/support/services.ts', 'test/support/own-servers.ts']
 /** Source bytes of one group: a start of the product is shared by about six files. */
 const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }

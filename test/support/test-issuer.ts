@@ -11,7 +11,7 @@ export interface KeyPair {
 const hasher = (data: string | ArrayBuffer, alg: string) =>
   new Uint8Array(hash(alg.replace('-', ''), typeof data === 'string' ? data : Buffer.from(data), 'buffer'))
 
-/** Signs as the SD-JWT library wants it: base64url of the raw signature. */
+/** Returns the raw signature in base64url, as the SD-JWT library requires. */
 function signerOf({ privateJwk }: KeyPair) {
   const key = createPrivateKey({ key: { ...privateJwk } as never, format: 'jwk' })
   const digest = { 'P-256': 'sha256', 'P-384': 'sha384' }[String(privateJwk.crv)] ?? null
@@ -21,7 +21,7 @@ function signerOf({ privateJwk }: KeyPair) {
 
 const algOf = ({ privateJwk }: KeyPair) => ({ 'P-256': 'ES256', 'P-384': 'ES384' })[String(privateJwk.crv)] ?? 'EdDSA'
 
-/** An SD-JWT VC by a library that is not ours. */
+/** Issues an SD-JWT VC with an independent library. */
 export async function issueCredential(
   issuer: KeyPair,
   payload: { iss: string; vct: string; [claim: string]: unknown },
@@ -47,7 +47,7 @@ export interface Binding {
   iat?: number
 }
 
-/** Presents a credential with some of its claims, bound by the holder's key, by the same library. */
+/** Presents some claims of a credential with the holder's key and the same library. */
 export async function presentCredential(
   credential: string,
   holder: KeyPair,

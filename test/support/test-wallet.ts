@@ -66,7 +66,7 @@ const callbacks = {
   },
 }
 
-/** A request as a wallet understood it. */
+/** A request as parsed by a wallet. */
 export interface ResolvedRequest {
   clientId: string
   nonce: string
@@ -76,7 +76,7 @@ export interface ResolvedRequest {
   payload: any
 }
 
-// The installation under test has no certificate: it listens on the loopback alone.
+// The installation under test listens only on loopback, without a certificate.
 setGlobalConfig({ allowInsecureUrls: true })
 
 // The library's types describe more callbacks than a wallet needs.
@@ -98,7 +98,7 @@ export async function resolveRequest(authorizationRequest: string): Promise<Reso
   }
 }
 
-/** The address and form with which the library would answer; not yet sent. */
+/** Returns the address and form of the answer without sending it. */
 export async function answerOf(
   request: ResolvedRequest,
   vpToken: object,
@@ -138,7 +138,7 @@ export async function answerOf(
   return { url: request.responseUri, form }
 }
 
-/** Posts a wallet's answer. */
+/** Posts the answer of a wallet. */
 export async function post(url: string, form: URLSearchParams): Promise<{ status: number; text: string }> {
   const response = await fetch(url, { method: 'POST', body: form })
   return { status: response.status, text: await response.text() }

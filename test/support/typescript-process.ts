@@ -1,5 +1,5 @@
 /**
- * The option by which processes of the product read TypeScript in tests: the hooks of the product with source maps. The
+ * Node's option for TypeScript in processes of the product: the hooks of the product with source maps. The
  * tests of the local stack start processes as an operator does, and those of the examples with tsx.
  */
 export const readTypescript = `--import=${new URL('load-typescript.ts', import.meta.url)}`

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { type BrokerControl, createVhosts, vhostUrl } from '../../stack/broker-admin.ts'
 import { emptyVhost } from './empty-vhost.ts'
 
-// The virtual hosts of one run. Some are made ahead, many at once, and all stay until the run ends: deleting virtual hosts
-// under load made RabbitMQ stop answering altogether. Each is a file in the pool's folder, below `fresh` (never used),
-// `used` (given back) or `taken`, so that test processes share the pool; a move of the file takes the host.
+// The virtual hosts of one run. Some are created in advance, and all stay until the run ends: deleting virtual hosts
+// under load made RabbitMQ unresponsive. Each is a file in the pool's folder, below `fresh` (never used),
+// `used` (released) or `taken`, so that test processes share the pool; moving the file takes the host.
 
-/** Number made when none is left: one call costs about the same for one as for this many. */
+/** Number created when none is left, because one call costs about the same for one as for this many. */
 const MORE = 8
 
 const STATES = ['fresh', 'used', 'taken'] as const
@@ -19,15 +19,15 @@ interface PoolBroker {
   control: BrokerControl
 }
 
-/** Makes the pool's folder and its first virtual hosts. @param count how many; 0 makes none ahead */
+/** Creates the pool's folder and its first virtual hosts. @param count number of hosts; 0 creates none in advance */
 export async function makeVhostPool(folder: string, broker: PoolBroker, count: number): Promise<void> {
   for (const state of STATES) mkdirSync(join(folder, state), { recursive: true })
   if (count > 0) await addVhosts(folder, broker, count)
 }
 
 /**
- * Takes an unused virtual host. One that was given back is emptied first, which costs a seventh of making and deleting
- * the product's queues; one that cannot be emptied is left aside.
+ * Takes an unused virtual host. A released one is emptied first, which costs a seventh of creating and deleting
+ * the product's queues; one that cannot be emptied is skipped.
  * @param isFresh it must be one that no test of this run had before
  * @returns its name
  */
@@ -43,7 +43,7 @@ export async function takeVhost(folder: string, broker: PoolBroker, isFresh = fa
   }
 }
 
-/** Gives a virtual host back, for others to take. */
+/** Releases a virtual host for other tests. */
 export async function giveVhostBack(folder: string, name: string): Promise<void> {
   await isMoved(folder, name, 'taken', 'used')
 }

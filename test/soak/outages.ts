@@ -7,23 +7,23 @@ import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { addCheck } from '../support/projects.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
-import { persistently } from './persistently.ts'
 import type { Traffic } from './traffic.ts'
+import { withRetries } from './with-retries.ts'
 
-/** Longest wait for a check that fell silent to be down, its deadline moved behind a gap of ours included. */
+/** Maximum wait until a silent check is down, including a deadline extension. */
 const DOWN_MS = 150_000
-/** Longest wait for the expected notifications. */
+/** Maximum wait for the expected notifications. */
 const NOTIFIED_MS = 150_000
-/** Of a check that will fall silent. */
+/** Period of a check that stops pinging. */
 const PERIOD = { timeoutSeconds: 8, graceSeconds: 2 }
 
-/** Receivers of alerts, with the results. */
+/** Receivers of alerts, with counts of the messages. */
 export interface Receivers extends AsyncDisposable {
   hookUrl: string
   mailUrl: string
-  /** counts of each `down NAME` or `up NAME` that a webhook received, and a mail address */
+  /** number of received webhooks and mails for each `down NAME` or `up NAME` */
   notified: { hooks: Map<string, number>; mails: Map<string, number> }
-  /** Refuses all requests for now. */
+  /** Refuses or accepts all messages. */
   refuse(isOn: boolean): void
 }
 
@@ -67,34 +67,34 @@ function count(of: Map<string, number>, key: string): void {
 
 type Status = 'down' | 'up'
 
-interface Death {
+interface Outage {
   check: Check
   name: string
-  /** reports its failure itself, instead of falling silent */
+  /** reports a failure instead of stopping its pings */
   fails: boolean
 }
 
-/** Results for the checks that died in one window. */
-interface DeathsReport {
-  /** changes that were to be seen, and messages that were to be sent */
+/** Results of the outages during one fault. */
+interface OutagesReport {
+  /** number of expected flips and messages */
   expectedFlips: number
   expectedMessages: number
-  /** one line per flip or message that is missing or one too many */
+  /** one line per missing or duplicate flip or message */
   found: string[]
-  /** messages that came again since an attempt of them had no recorded end, which at least once allows */
+  /** allowed duplicates: messages with an attempt whose result was not recorded */
   repeated: number
 }
 
-export interface Undertaker {
-  /** Makes checks that are well, and ping for the last time now. */
+export interface OutageScenario {
+  /** Adds checks that are up and ping for the last time now. */
   begin(silent: number, failing: number): Promise<void>
-  /** Makes the failing ones report their failure; retries until accepted. */
+  /** Sends the fail pings, with retries until they are accepted. */
   fail(): Promise<void>
-  /** Waits until all are down, pings them well again, and compares the notifications. */
-  end(): Promise<DeathsReport>
+  /** Waits until all checks are down, lets them recover, and compares the notifications. */
+  end(): Promise<OutagesReport>
 }
 
-interface Ground {
+interface SoakEnvironment {
   db: Knex
   secrets: Secrets
   projectId: number
@@ -102,32 +102,32 @@ interface Ground {
   receivers: Receivers
 }
 
-/** Makes checks die and recover, and knows the notifications that must follow. */
-export async function openUndertaker(ground: Ground): Promise<Undertaker> {
-  const { db, projectId, traffic, receivers } = ground
-  const hook = await addWebhook(ground, projectId, receivers.hookUrl)
-  // An address takes thirty mails a minute.
-  const mails = await Promise.all([1, 2, 3, 4].map((n) => addMail(ground, projectId, `ops${n}@example.org`)))
+/** Brings checks down and up again, and verifies the resulting notifications. */
+export async function openOutageScenario(environment: SoakEnvironment): Promise<OutageScenario> {
+  const { db, projectId, traffic, receivers } = environment
+  const hook = await addWebhook(environment, projectId, receivers.hookUrl)
+  // An address has a limit of thirty mails a minute.
+  const mails = await Promise.all([1, 2, 3, 4].map((n) => addMail(environment, projectId, `ops${n}@example.org`)))
   await db('integrations').where({ kind: 'email' }).update({ email_verified: true })
   let made = 0
-  let deaths: Death[] = []
-  const make = async (fails: boolean): Promise<Death> => {
-    const name = `mortal-${made++}`
+  let outages: Outage[] = []
+  const make = async (fails: boolean): Promise<Outage> => {
+    const name = `outage-${made++}`
     const times = fails ? { timeoutSeconds: 3600, graceSeconds: 3600 } : PERIOD
-    const check = await persistently('a check to be made', () => addCheck(ground, projectId, { name, ...times }))
+    const check = await withRetries('a check to be added', () => addCheck(environment, projectId, { name, ...times }))
     const mail = mails[made % mails.length]
-    await persistently('its integrations', () => notify(db, [check], mail ? [hook, mail] : [hook]))
+    await withRetries('the integrations of a check', () => notify(db, [check], mail ? [hook, mail] : [hook]))
     await traffic.untilAccepted(check.uuid)
     return { check, name, fails }
   }
   return {
     async begin(silent, failing) {
-      deaths = []
-      for (let n = 0; n < silent + failing; n++) deaths.push(await make(n >= silent))
+      outages = []
+      for (let n = 0; n < silent + failing; n++) outages.push(await make(n >= silent))
     },
     async fail() {
       await Promise.all(
-        deaths.filter(({ fails }) => fails).map(({ check }) => traffic.untilAccepted(check.uuid, '/fail')),
+        outages.filter(({ fails }) => fails).map(({ check }) => traffic.untilAccepted(check.uuid, '/fail')),
       )
     },
     async end() {
@@ -135,22 +135,22 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
       const settle = async (what: string, isSo: () => Promise<boolean>, withinMs: number) => {
         await eventually(what, isSo, withinMs).catch((error: unknown) => void found.push(String(error)))
       }
-      const ids = deaths.map(({ check }) => check.id)
+      const ids = outages.map(({ check }) => check.id)
       const areAll = async (status: string) =>
-        (await db('checks').whereIn('id', ids).where({ status })).length === deaths.length
-      await settle('all dead checks to be down', () => areAll('down').catch(() => false), DOWN_MS)
-      const missing = (...of: Status[]) => deaths.flatMap((death) => missingOf(death, of, receivers))
-      // A message that is still retried when a newer one is sent is dropped, as it should be.
-      await settle('every death to be notified', async () => missing('down').length === 0, NOTIFIED_MS)
-      // Recovered checks stay: the comparison covers one death each.
-      await persistently('the dead to be kept from dying again', async () =>
+        (await db('checks').whereIn('id', ids).where({ status })).length === outages.length
+      await settle('all checks to be down', () => areAll('down').catch(() => false), DOWN_MS)
+      const missing = (...of: Status[]) => outages.flatMap((outage) => missingOf(outage, of, receivers))
+      // Waits before the recovery, because a newer message supersedes one that is still retried.
+      await settle('a notification of every outage', async () => missing('down').length === 0, NOTIFIED_MS)
+      // A longer period prevents a second outage of a recovered check.
+      await withRetries('the longer periods', async () =>
         db('checks').whereIn('id', ids).update({ timeout_seconds: 3600, grace_seconds: 3600 }),
       )
-      for (const { check } of deaths) await traffic.untilAccepted(check.uuid)
+      for (const { check } of outages) await traffic.untilAccepted(check.uuid)
       await settle('all recovered checks to be up', () => areAll('up').catch(() => false), NOTIFIED_MS)
-      await settle('every recovery to be notified', async () => missing('up').length === 0, NOTIFIED_MS)
+      await settle('a notification of every recovery', async () => missing('up').length === 0, NOTIFIED_MS)
       await settle(
-        'every message to have ended',
+        'no pending notification',
         async () => {
           const open = await db('notifications')
             .where({ state: 'pending' })
@@ -161,11 +161,11 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
         NOTIFIED_MS,
       )
       found.push(...missing('down', 'up'))
-      found.push(...(await persistently('the changes of the dead', () => wrongFlips(db, deaths))))
-      const doubles = await persistently('their messages', () => doublesOf(db, deaths, receivers))
+      found.push(...(await withRetries('the flips', () => wrongFlips(db, outages))))
+      const doubles = await withRetries('the messages', () => doublesOf(db, outages, receivers))
       return {
-        expectedFlips: 3 * deaths.length,
-        expectedMessages: 4 * deaths.length,
+        expectedFlips: 3 * outages.length,
+        expectedMessages: 4 * outages.length,
         found: [...found, ...doubles.found],
         repeated: doubles.repeated,
       }
@@ -173,7 +173,7 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
   }
 }
 
-function missingOf({ check, name }: Death, statuses: readonly Status[], { notified }: Receivers): string[] {
+function missingOf({ check, name }: Outage, statuses: readonly Status[], { notified }: Receivers): string[] {
   const { hooks, mails } = notified
   return statuses.flatMap((status) => [
     ...(hooks.has(`${status} ${check.uuid}`) ? [] : [`no webhook of ${name} being ${status}`]),
@@ -181,10 +181,10 @@ function missingOf({ check, name }: Death, statuses: readonly Status[], { notifi
   ])
 }
 
-/** Each came up, went down and came back: no more, no less. */
-async function wrongFlips(db: Knex, deaths: readonly Death[]): Promise<string[]> {
+/** Returns a line for each check whose flips are not exactly up, down, up. */
+async function wrongFlips(db: Knex, outages: readonly Outage[]): Promise<string[]> {
   const wrong: string[] = []
-  for (const { check, name } of deaths) {
+  for (const { check, name } of outages) {
     const flips = await query<{ to: string }>(
       db,
       'SELECT to_status AS to FROM flips WHERE check_id = ? ORDER BY at, id',
@@ -196,12 +196,12 @@ async function wrongFlips(db: Knex, deaths: readonly Death[]): Promise<string[]>
   return wrong
 }
 
-/** Returns the duplicates: allowed for a message of which more than one attempt is known. */
-async function doublesOf(db: Knex, deaths: readonly Death[], { notified }: Receivers) {
+/** Counts duplicates. A message may be received once per attempt. */
+async function doublesOf(db: Knex, outages: readonly Outage[], { notified }: Receivers) {
   const { hooks, mails } = notified
   const found: string[] = []
   let repeated = 0
-  for (const { check, name } of deaths) {
+  for (const { check, name } of outages) {
     const rows = await query<{ kind: string; status: string; attempts: number }>(
       db,
       `SELECT c.kind, n.check_status AS status, n.attempts FROM notifications n JOIN integrations c ON c.id = n.integration_id
@@ -211,7 +211,7 @@ async function doublesOf(db: Knex, deaths: readonly Death[], { notified }: Recei
     for (const { kind, status, attempts } of rows) {
       const times = (kind === 'email' ? mails.get(`${status} ${name}`) : hooks.get(`${status} ${check.uuid}`)) ?? 0
       if (times > attempts)
-        found.push(`${kind} of ${name} being ${status}: came ${times} times in ${attempts} attempts`)
+        found.push(`${kind} of ${name} being ${status}: received ${times} times in ${attempts} attempts`)
       else if (times > 1) repeated += times - 1
     }
     if (rows.length !== 4) found.push(`${name} has ${rows.length} notifications, not 4`)

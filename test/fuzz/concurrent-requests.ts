@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 
-/** An answer must be complete by then: no fact but a hanging server takes so long. */
+/** Maximum time until a response is complete. */
 const WHOLE_MS = 120_000
 
 /**
- * Sends the same request on so many connections at once, and reads all answers to their ends. Of an event stream, which
- * has no end, only the beginning is read.
- * @returns the status line and headers of each answer; empty when none came
+ * Sends the same request on `times` connections at once, and reads all responses. Of an event stream it reads only the
+ * beginning.
+ * @returns the status line and headers of each response; empty without a response
  */
-export async function askAtOnce(port: number, bytes: Buffer, times: number): Promise<string[]> {
-  return await Promise.all(Array.from({ length: times }, () => ask(port, bytes)))
+export async function sendConcurrently(port: number, bytes: Buffer, times: number): Promise<string[]> {
+  return await Promise.all(Array.from({ length: times }, () => headOf(port, bytes)))
 }
 
-async function ask(port: number, bytes: Buffer): Promise<string> {
+async function headOf(port: number, bytes: Buffer): Promise<string> {
   return await new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let head = ''

@@ -8,22 +8,22 @@ const packShape = z.object({ packId: z.string(), anchor: z.object({ txId: z.stri
 const queuedShape = z.object({ links: z.object({ self: z.string() }) })
 const tokenShape = z.object({ access_token: z.string() })
 
-/** A pack as it was answered. */
+/** A pack with the exact text of its response. */
 export interface AnsweredPack {
   packId: string
   txId: string
   text: string
 }
 
-/** Orders packs as careful clients do: under one key until it is known what became of each. */
-export interface Orders {
+/** Requests packs, with retries under one idempotency key until the result is known. */
+export interface PackClient {
   post(path: string, body: unknown): Promise<Reply>
-  /** @param found gets a line when it is refused for good; then there is none */
-  next(found: string[]): Promise<AnsweredPack | null>
+  /** @param found gets a line if the request is refused. @returns null then */
+  request(found: string[]): Promise<AnsweredPack | null>
 }
 
-/** @param base a listener, another one each time */
-export function openOrders(base: () => string, credentials: CreatedClient): Orders {
+/** @param base returns the listeners in rotation */
+export function openPackClient(base: () => string, credentials: CreatedClient): PackClient {
   let token = ''
   const renew = async () => {
     const { clientId, clientSecret } = credentials
@@ -38,10 +38,10 @@ export function openOrders(base: () => string, credentials: CreatedClient): Orde
   }
   return {
     post,
-    async next(found) {
+    async request(found) {
       const key = { 'x-idempotency-key': randomUUID() }
       const body = { mode: 'LIVE', ...demoTriple, poValue: 1_250_000 }
-      /** its location, once the answer has announced a delay */
+      /** URL to poll after a 202 response */
       let self: string | null = null
       for (;;) {
         const requested: Promise<Reply> = self === null ? post('/v1/po/risk-signals', body, key) : client().get(self)
