@@ -10,12 +10,12 @@ import { listeningPort, openProduct, type Product } from '../support/product.ts'
 
 const BROKEN_OFF = 4_000
 const SIDE_BY_SIDE = 50
-/** Upper limits of leftovers. A socket that is still referenced, with its request, is more than ten times as much. */
+/** Limits of memory in use afterwards. A referenced socket with its request needs over ten times as much. */
 const BYTES_LEFT_EACH = 1_500
-/** By which a process grows without the options it is started with; it then keeps more than the limit. */
+/** Clients after which a process without its memory options exceeds the limit. */
 const FLOOD = 15_000
 const LIMIT_BYTES = 250 * 1024 * 1024
-/** Within so much it is back. */
+/** Maximum time until the memory is free again. */
 const BACK_MS = 60_000
 
 setFlagsFromString('--expose-gc')
@@ -27,7 +27,7 @@ async function addCheck(product: Product): Promise<string> {
   return String(check?.uuid)
 }
 
-/** Clients whose headers promise a body that does not come. */
+/** Connects clients that disconnect before they send the announced body. */
 async function breakOff(port: number, uuid: string, count: number): Promise<void> {
   const request = `POST /ping/${uuid} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`
   let left = count
@@ -43,19 +43,19 @@ async function breakOff(port: number, uuid: string, count: number): Promise<void
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one))
 }
 
-/** Bytes that are held on to, after a collection. */
+/** Returns the bytes in use after a garbage collection. */
 function held(): number {
   if (typeof collectGarbage === 'function') collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
 
-test.serial(`B20 ${BROKEN_OFF} clients that break off in the middle of a ping leave nothing behind`, async (t) => {
+test.serial(`${BROKEN_OFF} clients that disconnect during a ping leave no memory in use`, async (t) => {
   await using product = await openProduct()
   const uuid = await addCheck(product)
   const { base } = await product.ingress()
   const port = Number(new URL(base).port)
-  // The first ones leave only caches and compiled code.
+  // The first clients fill caches and compile code.
   await breakOff(port, uuid, BROKEN_OFF / 4)
   const before = held()
   await breakOff(port, uuid, BROKEN_OFF)
@@ -63,7 +63,7 @@ test.serial(`B20 ${BROKEN_OFF} clients that break off in the middle of a ping le
   t.pass()
 })
 
-test.serial(`B20 an ingress as it is started is small again after ${FLOOD} clients that broke off`, async (t) => {
+test.serial(`an ingress process frees its memory after ${FLOOD} clients disconnected`, async (t) => {
   await using product = await openProduct()
   const uuid = await addCheck(product)
   const metricsPort = await freePort()
@@ -78,7 +78,7 @@ test.serial(`B20 an ingress as it is started is small again after ${FLOOD} clien
   t.pass()
 })
 
-test.serial('however an ingress is started, its heap is bounded in the same way', (t) => {
+test.serial('every way to start an ingress limits the heap equally', (t) => {
   const options = INGRESS_HEAP.join(' ')
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   t.is(scripts.ingress, `node ${options} ${LOADER.join(' ')} ingress/main.ts`)

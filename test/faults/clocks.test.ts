@@ -6,15 +6,15 @@ import { addCheck } from '../support/projects.ts'
 
 const HOUR_MS = 3_600_000
 /**
- * Deadline eight seconds after the last ping: a stamp that is ten seconds old is past it at once, and a busy machine
- * still pings in time.
+ * The deadline is eight seconds after the last ping: a timestamp ten seconds in the past would be overdue at once, and a
+ * busy machine still pings in time.
  */
 const PERIOD = { timeoutSeconds: 7, graceSeconds: 1 }
 
 const statusOf = async ({ db }: Product, id: number) => (await db('checks').where({ id }).first('status'))?.status
 const futurePings = async ({ db }: Product) => (await db('pings').whereRaw('at > clock_timestamp()')).length
 
-/** Clocks of the listeners, and the pairs of listeners that take the pings of a check in turn. */
+/** Clocks of the listeners, and the pairs of listeners that take the pings of a check alternately. */
 const SKEWS_MS = [0, -10_000, HOUR_MS, -30_000, 30_000]
 const PAIRS = [
   [0, 1],
@@ -22,7 +22,7 @@ const PAIRS = [
   [3, 4],
 ] as const
 
-test.serial('F19: pings through two listeners at a time, whose clocks are wrong, move no deadline', async (t) => {
+test.serial('pings through two listeners with wrong clocks do not change a deadline', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const listeners = await Promise.all(SKEWS_MS.map((skewMs) => product.ingress({}, { CLOCK_SKEW_MS: String(skewMs) })))
@@ -35,14 +35,14 @@ test.serial('F19: pings through two listeners at a time, whose clocks are wrong,
   const shared = await Promise.all(PAIRS.map(add))
   await product.workers(['ping-evaluator', 'sweeper'])
   const startedAt = performance.now()
-  let turn = 0
+  let round = 0
   const ping = async (base: string, uuid: string) => t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
   // The sweep needs this time to find a check that would be overdue.
   await eventually('eight seconds of pings to pass', async () => {
-    turn += 1
+    round += 1
     for (const [index, { uuid }] of own.entries()) await ping(baseOf(index), uuid)
     for (const [index, { uuid }] of shared.entries())
-      await ping(baseOf(PAIRS[index]?.[turn % 2 === 0 ? 0 : 1] ?? 0), uuid)
+      await ping(baseOf(PAIRS[index]?.[round % 2 === 0 ? 0 : 1] ?? 0), uuid)
     return performance.now() - startedAt > 8_000
   })
   const flips = await product.db('flips').select('to_status')
@@ -59,11 +59,11 @@ test.serial('F19: pings through two listeners at a time, whose clocks are wrong,
     await eventually('the check to be down', async () => (await statusOf(product, check?.id ?? 0)) === 'down')
     const offset = (await deps.metrics.clockOffset.get()).values[0]?.value ?? 0
     t.true(Math.abs(offset + (SKEWS_MS[index] ?? 0) / 1000) < 1, `the gauge shows ${offset}`)
-    t.deepEqual(deps.clock.problems(), [], 'its stamps are right all the same')
+    t.deepEqual(deps.clock.problems(), [], 'its timestamps are still correct')
   }
 })
 
-test.serial('F19: a ping that claims to come from the future arrived now, and is counted', async (t) => {
+test.serial('a ping with a future arrival time gets the current time and is counted', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const right = await product.ingress()

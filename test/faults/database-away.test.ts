@@ -8,10 +8,10 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { auditPings, Ledger, sendPings } from './ledger.ts'
 
 const PERIOD = { timeoutSeconds: 10, graceSeconds: 5 }
-/** Longer than any check may be silent, and than a cached check stays fresh. */
+/** Longer than the period of the checks and than the TTL of a cached check. */
 const AWAY_SECONDS = 62
 
-test.serial('a database that is away for a minute costs no ping of a known check and takes none down', async (t) => {
+test.serial('a database outage of a minute loses no ping of a cached check', async (t) => {
   await using database = await createDatabase()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
   await using product = await openProduct({
@@ -40,14 +40,14 @@ test.serial('a database that is away for a minute costs no ping of a known check
     })
   }
   const all = new Ledger()
-  await eventually('all checks to be known', async () => {
+  await eventually('all checks to be cached', async () => {
     const first = new Ledger()
     await pingAll(first)
     all.include(first)
     return first.count('accepted') === first.entries.size
   })
   await eventually(
-    'the check to forget to be known',
+    'the check whose deletion is not announced to be cached',
     async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status === 200,
   )
 
@@ -68,7 +68,7 @@ test.serial('a database that is away for a minute costs no ping of a known check
 
   // The next sweeps find only the silent check.
   const down = async () => await product.db('flips').where({ to_status: 'down' }).pluck('check_id')
-  await eventually('the silent one to go down', async () => {
+  await eventually('the check without pings to go down', async () => {
     await pingAll()
     return (await down()).length > 0
   })
@@ -79,5 +79,5 @@ test.serial('a database that is away for a minute costs no ping of a known check
   const pingForgotten = async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status
   t.is(await pingForgotten(), 200)
   await product.db('checks').where({ id: forgotten.id }).delete()
-  await eventually('a check without an announced deletion to be unknown', async () => (await pingForgotten()) === 404)
+  await eventually('the deleted check to leave the cache', async () => (await pingForgotten()) === 404)
 })

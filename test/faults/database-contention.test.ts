@@ -5,39 +5,36 @@ import { addCheck } from '../support/projects.ts'
 import { auditPings, Ledger, sendPings } from './ledger.ts'
 import { lockTable } from './lock-table.ts'
 
-test.serial(
-  'F15: a locked table delays or refuses every request within its deadline, and health answers meanwhile',
-  async (t) => {
-    await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '5000', DB_POOL: '5' } })
-    const project = await product.project()
-    const { base, deps } = await product.ingress()
-    const check = await addCheck(deps, project.id)
-    await product.workers(['ping-evaluator'])
-    t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-    const headers = { 'X-Api-Key': project.apiKey }
-    const pings = () =>
-      fetch(`${base}/api/v3/checks/${check.uuid}/pings/`, { headers, signal: AbortSignal.timeout(40_000) })
-    t.is((await pings()).status, 200)
+test.serial('requests to a locked table end within their deadline, and health checks still respond', async (t) => {
+  await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '5000', DB_POOL: '5' } })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await product.workers(['ping-evaluator'])
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+  const headers = { 'X-Api-Key': project.apiKey }
+  const pings = () =>
+    fetch(`${base}/api/v3/checks/${check.uuid}/pings/`, { headers, signal: AbortSignal.timeout(40_000) })
+  t.is((await pings()).status, 200)
 
-    await using held = await lockTable(product.db, 'pings')
-    const requested = Array.from({ length: 100 }, pings)
-    t.is((await fetch(`${base}/livez`)).status, 200)
-    const problems = await deps.readiness.problems()
-    t.false(/database/.test(problems.join()), `the reserve serves health: ${problems.join()}`)
-    t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200, 'accepting a ping needs no table')
-    const answers = await Promise.all(requested)
-    t.deepEqual([...new Set(answers.map(({ status }) => status))], [503])
-    t.true(answers.every((answer) => answer.headers.get('Retry-After') !== null))
-    await held.release()
-    await eventually('both pings to be listed', async () => {
-      const answer = await pings()
-      return answer.status === 200 && JSON.parse(await answer.text()).pings.length === 2
-    })
-    t.true(deps.db.client.pool.numUsed() <= 5)
-  },
-)
+  await using held = await lockTable(product.db, 'pings')
+  const requested = Array.from({ length: 100 }, pings)
+  t.is((await fetch(`${base}/livez`)).status, 200)
+  const problems = await deps.readiness.problems()
+  t.false(/database/.test(problems.join()), `the reserve serves health: ${problems.join()}`)
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200, 'accepting a ping needs no table')
+  const answers = await Promise.all(requested)
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [503])
+  t.true(answers.every((answer) => answer.headers.get('Retry-After') !== null))
+  await held.release()
+  await eventually('both pings to be listed', async () => {
+    const answer = await pings()
+    return answer.status === 200 && JSON.parse(await answer.text()).pings.length === 2
+  })
+  t.true(deps.db.client.pool.numUsed() <= 5)
+})
 
-test.serial('F17: transactions that cannot be serialised are run again, and counted once', async (t) => {
+test.serial('transactions with serialization failures are retried and counted once', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { base, deps } = await product.ingress()

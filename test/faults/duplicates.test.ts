@@ -14,7 +14,7 @@ import { backlogEmpty } from './ledger.ts'
 
 const COPIES = 5
 
-test.serial('F08: five copies of every message, to several workers, have one effect', async (t) => {
+test.serial('five copies of each message to several workers have one effect', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
   await using product = await openProduct({ env: { PING_SHARDS: '1', SMTP_URL: mail.url } })
@@ -56,7 +56,7 @@ test.serial('F08: five copies of every message, to several workers, have one eff
     await putCopies(probe, 'notification.due.notifier', event({ notificationId: id }))
   }
 
-  // Copies as old as they can get: a horizon away the streams are still known.
+  // The oldest possible copies: their streams are not deleted yet.
   await product.db.raw(`UPDATE ping_streams SET updated_at = updated_at - interval '6 days 23 hours'`)
   const [first] = evaluators
   if (first)
@@ -64,7 +64,7 @@ test.serial('F08: five copies of every message, to several workers, have one eff
   await putPing(1, 'success')
   await putPing(2, 'fail')
 
-  // The next change comes after all those copies, and is notified of once as well.
+  // A change after the copies is notified once as well.
   await putPing(3, 'success')
   await sink.waitFor(({ path }) => path === '/up')
   await mail.waitFor(2)

@@ -11,7 +11,7 @@ import { dropSharedRabbit, sharedRabbit } from './shared-rabbit.ts'
 
 test.after.always(dropSharedRabbit)
 
-test.serial('both servers are reached by TLS, and a foreign certificate is refused', async (t) => {
+test.serial('both servers are reached by TLS, and an untrusted certificate is refused', async (t) => {
   await using ofPostgres = await certificateFor('postgres')
   await using resources = new AsyncDisposableStack()
   const rabbit = await sharedRabbit()

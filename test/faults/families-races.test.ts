@@ -7,15 +7,15 @@ import { type ApiClient, clientWith, openClient } from '../support/platform-clie
 import { openProduct, type Product } from '../support/product.ts'
 import { handledBy } from './fault-metrics.ts'
 
-/** Two listeners on one database, with two of a worker, and a client that speaks with each of them. */
+/** Starts two listeners and, if given, two processes of a worker. The client can use either listener. */
 async function openPair(product: Product, worker?: string) {
   const [one, two] = [(await product.ingress()).base, (await product.ingress()).base]
   if (worker !== undefined) for (let n = 0; n < 2; n++) await product.workers([worker])
   const client = await openClient(product, one)
   const clients = [client, clientWith(two, client.token, client.credentials)] as const
-  /** sends so many requests at once, half of them through each listener */
-  const requestAll = <T>(count: number, ask: (through: ApiClient, n: number) => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: count }, (_, n) => ask(n % 2 === 0 ? clients[0] : clients[1], n)))
+  /** sends `count` requests at once, half of them through each listener */
+  const requestAll = <T>(count: number, send: (through: ApiClient, n: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, (_, n) => send(n % 2 === 0 ? clients[0] : clients[1], n)))
   return { one, two, client, requestAll }
 }
 
@@ -39,7 +39,7 @@ const KINDS = [
 ] as const
 
 for (const { worker, path, body, event, family, table } of KINDS)
-  test.serial(`a ${worker} that is killed while it stores a job has its job done once by another`, async (t) => {
+  test.serial(`if a ${worker} is killed while it stores a job, another one completes the job once`, async (t) => {
     await using product = await openProduct()
     const { base } = await product.ingress()
     const client = await openClient(product, base)
@@ -60,26 +60,23 @@ for (const { worker, path, body, event, family, table } of KINDS)
     t.is((await product.db('events').where({ type: event })).length, 1)
   })
 
-test.serial(
-  'equal requests through two listeners have one job and one answer, and all their waiters get it',
-  async (t) => {
-    await using product = await openProduct()
-    const { requestAll } = await openPair(product, 'kyb-verifier')
-    const key = { 'x-idempotency-key': randomUUID(), prefer: 'wait=25' }
-    const answers = await requestAll(12, (client) =>
-      client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' }, key),
-    )
-    const done = answers.filter(({ status }) => status === 201)
-    t.true(done.length >= 1)
-    t.is(new Set(done.map(({ text }) => text)).size, 1)
-    t.true(answers.every(({ status, json }) => status === 201 || json.code === 'IDEMPOTENCY_IN_PROGRESS'))
-    t.is((await product.db('evidence_jobs')).length, 1)
-    t.is((await product.db('usage_units')).length, 1)
-  },
-)
+test.serial('equal requests through two listeners share one job and get the same answer', async (t) => {
+  await using product = await openProduct()
+  const { requestAll } = await openPair(product, 'kyb-verifier')
+  const key = { 'x-idempotency-key': randomUUID(), prefer: 'wait=25' }
+  const answers = await requestAll(12, (client) =>
+    client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' }, key),
+  )
+  const done = answers.filter(({ status }) => status === 201)
+  t.true(done.length >= 1)
+  t.is(new Set(done.map(({ text }) => text)).size, 1)
+  t.true(answers.every(({ status, json }) => status === 201 || json.code === 'IDEMPOTENCY_IN_PROGRESS'))
+  t.is((await product.db('evidence_jobs')).length, 1)
+  t.is((await product.db('usage_units')).length, 1)
+})
 
 test.serial(
-  'many verifications of one business at once, through two listeners and two workers, make one entity',
+  'concurrent verifications of one business, through two listeners and two workers, create one entity',
   async (t) => {
     await using product = await openProduct()
     const { requestAll } = await openPair(product, 'kyb-verifier')
@@ -98,7 +95,7 @@ test.serial(
   },
 )
 
-test.serial('one dilution of a pair is measured for all who ask at once, and metered once', async (t) => {
+test.serial('concurrent requests for the dilution of a pair are measured and metered once', async (t) => {
   await using product = await openProduct()
   const { requestAll } = await openPair(product, 'dilution-measurer')
   const path = '/v1/risk-signals/anti-dilution?supplierGstin=29AAACR5678D1Z5&buyerGstin=27AAACB1234C1ZF'
@@ -108,41 +105,38 @@ test.serial('one dilution of a pair is measured for all who ask at once, and met
   t.is((await product.db('usage_units')).length, 1)
 })
 
-test.serial(
-  'a link that is answered through two listeners at once makes one record; guesses at once are all counted',
-  async (t) => {
-    await using product = await openProduct()
-    const { one, two, client } = await openPair(product)
-    const ask = async () => {
-      const body = { receivableRef: `RCV-${randomInt(1e9)}`, receivable: receivable(), buyerEmail: 'buyer@example.com' }
-      const path = new URL((await client.post('/v1/acceptance/requests', body)).json.sandboxUrl).pathname
-      const buyer = createVisitor(one)
-      await buyer.post(`${path}/code`, {}, path)
-      const code = /Your code is ([0-9]{6})/.exec((await buyer.get(path)).text)?.[1] ?? ''
-      return { path, code }
-    }
-    const answerAll = async (path: string, code: string, count: number) => {
-      const visitors = Array.from({ length: count }, (_, n) => createVisitor(n % 2 === 0 ? one : two))
-      const tokens = await Promise.all(visitors.map((visitor) => visitor.token(path)))
-      return await Promise.all(
-        visitors.map((visitor, n) =>
-          visitor.send(`${path}/answer`, {
-            _csrf: tokens[n] ?? '',
-            code,
-            action: n % 3 === 0 ? 'ACCEPTED' : 'REJECTED',
-          }),
-        ),
-      )
-    }
-    const right = await ask()
-    const answers = await answerAll(right.path, right.code, 6)
-    t.deepEqual(answers.map(({ status }) => status).toSorted(), [303, 409, 409, 409, 409, 409])
-    t.is((await product.db('acceptance_records')).length, 1)
-    t.is((await product.db('usage_units')).length, 1)
+test.serial('concurrent answers to a link create one record, and each concurrent wrong code is counted', async (t) => {
+  await using product = await openProduct()
+  const { one, two, client } = await openPair(product)
+  const requestAcceptance = async () => {
+    const body = { receivableRef: `RCV-${randomInt(1e9)}`, receivable: receivable(), buyerEmail: 'buyer@example.com' }
+    const path = new URL((await client.post('/v1/acceptance/requests', body)).json.sandboxUrl).pathname
+    const buyer = createVisitor(one)
+    await buyer.post(`${path}/code`, {}, path)
+    const code = /Your code is ([0-9]{6})/.exec((await buyer.get(path)).text)?.[1] ?? ''
+    return { path, code }
+  }
+  const answerAll = async (path: string, code: string, count: number) => {
+    const visitors = Array.from({ length: count }, (_, n) => createVisitor(n % 2 === 0 ? one : two))
+    const tokens = await Promise.all(visitors.map((visitor) => visitor.token(path)))
+    return await Promise.all(
+      visitors.map((visitor, n) =>
+        visitor.send(`${path}/answer`, {
+          _csrf: tokens[n] ?? '',
+          code,
+          action: n % 3 === 0 ? 'ACCEPTED' : 'REJECTED',
+        }),
+      ),
+    )
+  }
+  const right = await requestAcceptance()
+  const answers = await answerAll(right.path, right.code, 6)
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [303, 409, 409, 409, 409, 409])
+  t.is((await product.db('acceptance_records')).length, 1)
+  t.is((await product.db('usage_units')).length, 1)
 
-    const guessed = await ask()
-    const guesses = await answerAll(guessed.path, guessed.code === '000000' ? '000001' : '000000', 8)
-    t.deepEqual(guesses.map(({ status }) => status).toSorted(), [400, 400, 400, 400, 400, 409, 409, 409])
-    t.is((await product.db('acceptance_records')).length, 1)
-  },
-)
+  const guessed = await requestAcceptance()
+  const guesses = await answerAll(guessed.path, guessed.code === '000000' ? '000001' : '000000', 8)
+  t.deepEqual(guesses.map(({ status }) => status).toSorted(), [400, 400, 400, 400, 400, 409, 409, 409])
+  t.is((await product.db('acceptance_records')).length, 1)
+})

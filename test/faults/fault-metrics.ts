@@ -1,7 +1,7 @@
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** The value of a metric in Prometheus' text form, summed over its labels; 0 when it is not there. */
+/** Returns the value of a metric in the Prometheus text format, summed over its labels; 0 if it is missing. */
 export function metricIn(text: string, name: string): number {
   let sum = 0
   for (const line of text.split('\n')) {

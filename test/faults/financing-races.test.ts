@@ -17,29 +17,26 @@ async function twoOf(product: Product) {
 const idsOf = (answers: readonly Reply[]) =>
   new Set(answers.filter(({ status }) => status < 300).map(({ json }) => json.registrationId))
 
-test.serial(
-  'of twenty registrations by two organisations at once, through two listeners and two workers, one is first',
-  async (t) => {
-    await using product = await openProduct()
-    await product.workers(['financing-registrar'])
-    await product.workers(['financing-registrar'])
-    const { a, aElsewhere, b } = await twoOf(product)
-    for (let round = 0; round < 2; round++) {
-      const invoice = receivable()
-      const clients: ApiClient[] = Array.from({ length: 20 }, (_, n) => [a, aElsewhere, b, b][n % 4] ?? a)
-      const answers = await Promise.all(clients.map((client) => register(client, invoice)))
-      t.is(idsOf(answers).size, 1)
-      t.true(answers.every(({ status }) => [200, 201, 409].includes(status)))
-      t.is(answers.filter(({ status }) => status === 201).length, 1)
-      const [id] = idsOf(answers)
-      const rows = await product.db('financing_fingerprints').where({ record_id: id, kind: 'RF1' })
-      t.is(rows.length, 1)
-    }
-    t.is((await product.db('financing_registrations')).length, 2)
-  },
-)
+test.serial('one of twenty concurrent registrations by two organisations is first', async (t) => {
+  await using product = await openProduct()
+  await product.workers(['financing-registrar'])
+  await product.workers(['financing-registrar'])
+  const { a, aElsewhere, b } = await twoOf(product)
+  for (let round = 0; round < 2; round++) {
+    const invoice = receivable()
+    const clients: ApiClient[] = Array.from({ length: 20 }, (_, n) => [a, aElsewhere, b, b][n % 4] ?? a)
+    const answers = await Promise.all(clients.map((client) => register(client, invoice)))
+    t.is(idsOf(answers).size, 1)
+    t.true(answers.every(({ status }) => [200, 201, 409].includes(status)))
+    t.is(answers.filter(({ status }) => status === 201).length, 1)
+    const [id] = idsOf(answers)
+    const rows = await product.db('financing_fingerprints').where({ record_id: id, kind: 'RF1' })
+    t.is(rows.length, 1)
+  }
+  t.is((await product.db('financing_registrations')).length, 2)
+})
 
-test.serial('a registrar that is killed while it stores has its registration made once by another', async (t) => {
+test.serial('if a registrar is killed while it stores, another one stores the registration once', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const client = await openClient(product, base)
@@ -65,7 +62,7 @@ test.serial('a registrar that is killed while it stores has its registration mad
   t.is((await product.db('usage_units').where({ family: 'first-financing' })).length, 1)
 })
 
-test.serial('two sweepers let a registration lapse once, and what has lapsed is free before they come', async (t) => {
+test.serial('two sweepers lapse a registration once; it is free before their sweep', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const workers = await product.workers(['financing-registrar'])
@@ -99,7 +96,10 @@ test.serial('an unanswered dispute marks the registration as contested, visible 
   const opened = await b.post('/v1/first-financing/disputes', { receivable: invoice, reason: 'ours' })
   await product.db('financing_disputes').update({ answer_by: new Date(Date.now() - 60_000) })
   await product.workers(['sweeper'])
-  await eventually('the mark', async () => (await check(b, invoice)).json.matches[0]?.contested === true)
+  await eventually(
+    'the registration to be contested',
+    async () => (await check(b, invoice)).json.matches[0]?.contested === true,
+  )
   t.is((await b.get(`/v1/first-financing/disputes/${opened.json.disputeId}`)).json.state, 'UNANSWERED')
 })
 

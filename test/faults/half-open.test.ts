@@ -9,7 +9,7 @@ import { auditPings, Ledger, sendPings } from './ledger.ts'
 /** Maximum time of a response; a later one counts as missing. */
 const within = () => AbortSignal.timeout(25_000)
 
-test.serial('F16: silent servers block no request beyond the deadlines', async (t) => {
+test.serial('unresponsive servers block no request beyond its deadline', async (t) => {
   await using database = await createDatabase()
   await using vhost = await createVhost()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
@@ -52,22 +52,22 @@ test.serial('F16: silent servers block no request beyond the deadlines', async (
     [503, 503, 503, 503],
   )
   await ping(40)
-  t.is(ledger.count('accepted'), 80, 'checks that are known can be pinged')
+  t.is(ledger.count('accepted'), 80, 'cached checks can still be pinged')
   postgres.cut()
   postgres.restore()
-  await eventually('the database to be of use again', async () => (await read()).status === 200)
+  await eventually('the database to work again', async () => (await read()).status === 200)
 
   rabbit.blackhole(true)
   await ping(8)
   t.is(ledger.answers.get('503'), 8)
   const late = await read()
   t.is(late.status, 200)
-  t.truthy(late.headers.get('X-Signalbox-Lag'), 'a read reports that it may lag behind')
+  t.truthy(late.headers.get('X-Signalbox-Lag'), 'a read reports that it may be stale')
   await eventually('missing heartbeats to be noticed', () => deps.broker.problems().length >= 2)
   rabbit.cut()
   rabbit.restore()
   await eventually(
-    'the broker to be of use again',
+    'the broker to work again',
     async () => {
       await ping(4)
       return ledger.count('accepted') > 84

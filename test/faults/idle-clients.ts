@@ -14,7 +14,7 @@ async function open(index: number): Promise<Socket> {
   const localAddress = `127.0.${1 + Math.floor(index / 200)}.${1 + (index % 200)}`
   const socket = connect({ host: '127.0.0.1', port, localAddress })
   await once(socket, 'connect')
-  // A connection that has been used holds more than one that never spoke, and may be idle for longer.
+  // A used connection needs more memory than an unused one, and has a longer idle timeout.
   socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
   await once(socket, 'data')
   return socket

@@ -19,7 +19,7 @@ interface Evaluator {
   metricsPort: number
 }
 
-test.serial('F01: pings are counted once each while their evaluators are killed at random', async (t) => {
+test.serial('each ping is counted once while evaluators are killed at random', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { base, deps } = await product.ingress()

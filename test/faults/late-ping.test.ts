@@ -12,7 +12,7 @@ import { addCheck } from '../support/projects.ts'
 const PERIOD = { timeoutSeconds: 60, graceSeconds: 60 }
 const LEAD = microsOfSeconds(2)
 
-test.serial('F09: a ping accepted before the deadline and applied after it leaves no false down', async (t) => {
+test.serial('a ping accepted before the deadline and applied after it leaves no false down', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -36,22 +36,22 @@ test.serial('F09: a ping accepted before the deadline and applied after it leave
       return rows.length === 2
     })
   }
-  // The evaluator is gone: this ping is in time, and waits in its queue while the deadline passes.
+  // The evaluator is stopped. This ping is in time, but waits in its queue until the deadline has passed.
   t.is((await fetch(`${base}/ping/${pinged.uuid}`)).status, 200)
   await eventually('both deadlines to pass', isOverdue)
   await using sweeper = await product.workers(['sweeper', 'notifier'])
-  // A second sweep in vain begins only when the first is over.
-  await eventually('two sweeps that found all shards silent', async () => {
+  // The second of these sweeps begins after the first ended.
+  await eventually('two sweeps without an answer of any shard', async () => {
     const { values } = await sweeper.metrics.barrierSeconds.get()
     const silent = values.find(
       ({ metricName, labels }) => metricName?.endsWith('_count') && labels.outcome === 'timeout',
     )
     return (silent?.value ?? 0) >= 2 * product.config.pingShards
   })
-  t.true(await isOverdue(), 'neither was taken down')
+  t.true(await isOverdue(), 'no check went down')
 
   await using _evaluator = await product.workers(['ping-evaluator'])
-  // The check that really is late proves that sweeps continue.
+  // A check that is really late proves that sweeps continue.
   await sink.waitFor(1)
   t.is(sink.requests[0]?.body.toString(), silent.uuid)
   t.like(await product.db('checks').where({ id: pinged.id }).first('status', 'n_pings'), { status: 'up', n_pings: 2 })
@@ -59,7 +59,7 @@ test.serial('F09: a ping accepted before the deadline and applied after it leave
   t.deepEqual(flips, [{ from_status: 'new', to_status: 'up' }])
 })
 
-test.serial('a ping whose body is slow to come has arrived when it is complete', async (t) => {
+test.serial('a ping with a slow body counts from the end of its body', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const clock = { now: nowMicros() - microsOfSeconds(60) }
@@ -70,7 +70,7 @@ test.serial('a ping whose body is slow to come has arrived when it is complete',
   const outgoing = request(`${base}/ping/${check.uuid}`, { method: 'POST', headers })
   outgoing.flushHeaders()
   await once(outgoing, 'continue')
-  // Longer than a sweep waits for what may still be under way.
+  // Longer than a sweep waits for pings in flight.
   clock.now += microsOfSeconds(20)
   outgoing.end('done')
   const [answer]: IncomingMessage[] = await once(outgoing, 'response')
@@ -79,5 +79,5 @@ test.serial('a ping whose body is slow to come has arrived when it is complete',
     const row = await product.db('pings').first('at')
     return row?.at instanceof Date ? row.at : undefined
   })
-  t.is(at.getTime(), Math.floor(clock.now / 1000), 'a sweep in between could not have known of it')
+  t.is(at.getTime(), Math.floor(clock.now / 1000), 'a sweep before the end of the body cannot know the ping')
 })

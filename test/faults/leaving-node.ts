@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A node of a cluster, seen through a proxy on the loopback, that shuts down at the worst moment. */
+/** A cluster node behind a loopback proxy that shuts down while a client connects. */
 export interface LeavingNode extends AsyncDisposable {
   /** The same URL, through the proxy. */
   through(url: string): string
-  /** The next so many connections are ended in the packet that opens them, as by a node that shuts down. */
+  /** Number of next connections that are closed in the packet that opens them, as a node does at shutdown. */
   endAtOnce(count: number): void
-  /** connections ended so */
+  /** connections closed this way */
   ended(): number
   /** Resets every open connection. */
   cut(): void
@@ -15,7 +15,7 @@ export interface LeavingNode extends AsyncDisposable {
 /** `connection.open-ok` of AMQP 0-9-1: class 10, method 41, an empty short string. */
 const OPEN_OK = Buffer.from('01000000000005000a002900ce', 'hex')
 
-/** Stands in front of a real broker. */
+/** Starts the proxy in front of a real broker. */
 export async function openLeavingNode(target: { port: number }): Promise<LeavingNode> {
   let toEnd = 0
   let ended = 0
@@ -67,7 +67,7 @@ export async function openLeavingNode(target: { port: number }): Promise<Leaving
   }
 }
 
-/** `connection.close` as RabbitMQ sends it when its node shuts down: class 10, method 50, code 320, of no method. */
+/** `connection.close` as RabbitMQ sends it when its node shuts down: class 10, method 50, code 320, without a method. */
 function shutdownFrame(): Buffer {
   const text = Buffer.from("CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'")
   const payload = Buffer.concat([

@@ -23,11 +23,11 @@ interface Entry {
   fate: Fate
 }
 
-/** Every ping a load sent, under its own run id. */
+/** Records each ping that a load has sent, by its unique run id. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>()
   readonly #counts: Record<Fate, number> = { accepted: 0, refused: 0, unknown: 0 }
-  /** HTTP statuses and error codes, counted */
+  /** number of answers by HTTP status or error code */
   readonly answers = new Map<string, number>()
 
   /** by run id */
@@ -41,7 +41,7 @@ export class Ledger {
     this.#add(rid, { check, fate: fateOf(answer) })
   }
 
-  /** Takes over what another one recorded. */
+  /** Adds the entries of another ledger. */
   include(other: Ledger): void {
     for (const [rid, entry] of other.entries) this.#add(rid, entry)
     for (const [answer, count] of other.answers) this.answers.set(answer, (this.answers.get(answer) ?? 0) + count)
@@ -71,32 +71,32 @@ export interface PingLoad {
   ledger: Ledger
   /** called before each ping; false ends the load */
   more: () => boolean
-  /** in milliseconds; after it the fate of a ping is unknown */
+  /** in milliseconds; afterwards the result of a ping is unknown */
   timeoutMs?: number
   /** milliseconds from an answer to the next ping of its connection; none by default */
   restMs?: number
 }
 
-/** Pings checks over kept-alive connections, each one after the other. @returns when all are answered */
+/** Pings checks over kept-alive connections, one ping at a time on each. Resolves when all are answered. */
 export async function sendPings(load: PingLoad): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections })
   let sent = 0
-  const oneAfterTheOther = async () => {
+  const sendInSequence = async () => {
     while (load.more()) {
       const check = load.checks[sent++ % load.checks.length] ?? ''
       const rid = randomUUID()
       const answer = await pingOnce(agent, `${await load.base()}/ping/${check}?rid=${rid}`, load.timeoutMs ?? 20_000)
       load.ledger.record(rid, check, answer)
-      // A client that is turned away comes back a little later, not at full speed.
+      // After a refusal, a client waits before its next ping.
       if (answer !== 200) await sleep(25)
       else if (load.restMs) await sleep(load.restMs)
     }
   }
-  await Promise.all(Array.from({ length: load.connections }, oneAfterTheOther))
+  await Promise.all(Array.from({ length: load.connections }, sendInSequence))
   agent.destroy()
 }
 
-/** @returns the status, or the code of the error that took its place */
+/** @returns the HTTP status, or the code of the error without a response */
 export function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<number | string> {
   return new Promise((resolve) => {
     const outgoing = request(url, { agent, timeout: timeoutMs }, (response) => {
@@ -110,7 +110,7 @@ export function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<
   })
 }
 
-/** Waits until every shard has applied everything that was accepted before now: at most a minute (invariant I10). */
+/** Waits at most a minute until every shard has applied all pings that were accepted before (invariant I10). */
 export async function backlogEmpty({ config, db }: { config: Config; db: Knex }): Promise<void> {
   const metrics = createMetrics()
   await using broker = openBroker({

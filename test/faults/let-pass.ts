@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** So much time passes for all that the database holds. */
+/** Moves all times in the database into the past by this duration. */
 export async function letPass(db: Knex, seconds: number): Promise<void> {
   const columns: Record<string, string[]> = {
     listener_heartbeats: ['from_at', 'until_at', 'settled_until'],
@@ -19,10 +19,10 @@ export async function letPass(db: Knex, seconds: number): Promise<void> {
   }
 }
 
-/** A period and grace of a minute each, plus the time of a sweep. */
+/** Period and grace of a minute each, plus the time of a sweep. */
 const PERIOD_AND_GRACE = 125
 
-/** A period and grace pass for the gap and for some checks; who lives has pinged meanwhile. */
+/** Lets a period and grace pass for the gap and for some checks. Live checks have pinged meanwhile. */
 async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> {
   const by = `make_interval(secs => ${PERIOD_AND_GRACE})`
   const isLive = `span IS NOT NULL AND until_at > now() - interval '1 minute'`

@@ -17,7 +17,7 @@ import { createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
-test.serial('F07: pings whose confirms are lost are refused, and counted at most once', async (t) => {
+test.serial('pings with lost confirms are refused and counted at most once', async (t) => {
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
   await using product = await openProduct({
@@ -60,7 +60,7 @@ test.serial('F07: pings whose confirms are lost are refused, and counted at most
   t.is(ledger.count('refused'), 0)
 })
 
-test.serial('F07: a message whose confirm is lost is sent again under its id, and has its effect once', async (t) => {
+test.serial('a message with a lost confirm is sent again with its id and has one effect', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -118,101 +118,92 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
   )
 })
 
-test.serial(
-  'F16: unanswered requests are repeated on another channel after a while; answered requests keep theirs',
-  async (t) => {
-    await using vhost = await createVhost()
-    await using broker = openBroker({
-      url: vhost.url,
-      name: 'requester',
-      queues: () => queueDeclarations(1),
-      publishTimeoutMs: 500,
-      log: createLog('silent', 'test'),
-      metrics: createMetrics(),
-    })
-    await broker.connected()
-    /** of the questions that came, the channel that each waits on: its name in the address of the answer */
-    const channels = new Set<string>()
-    let answersTo: string | null = null
-    await using _taking = broker.consume({
-      queue: pingQueue(0),
-      prefetch: 100,
-      onDelivery(delivery) {
-        const { replyTo, correlationId } = delivery.message.properties
-        channels.add(replyTo)
-        if (replyTo === answersTo)
-          broker.send({ exchange: '', routingKey: replyTo, body: Buffer.alloc(0), correlationId })
-        delivery.ack()
-      },
-    })
-    let answered = 0
-    const answers = broker.ask(() => (answered += 1))
-    let requested = 0
-    const ask = () => {
-      answers.ask({ exchange: '', routingKey: pingQueue(0), body: Buffer.alloc(0), correlationId: String(++requested) })
-    }
-    await eventually('a second channel', () => {
-      ask()
-      return channels.size === 2
-    })
-    answersTo = [...channels].at(-1) ?? null
-    const until = requested + 40
-    await eventually('the answers', () => {
-      ask()
-      return requested > until && answered > 30
-    })
-    t.is(channels.size, 2, 'the channel whose questions are answered stays')
-  },
-)
+test.serial('unanswered requests are repeated on another channel; answered ones keep their channel', async (t) => {
+  await using vhost = await createVhost()
+  await using broker = openBroker({
+    url: vhost.url,
+    name: 'requester',
+    queues: () => queueDeclarations(1),
+    publishTimeoutMs: 500,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await broker.connected()
+  /** the channel of each received request, which its reply address contains */
+  const channels = new Set<string>()
+  let answersTo: string | null = null
+  await using _taking = broker.consume({
+    queue: pingQueue(0),
+    prefetch: 100,
+    onDelivery(delivery) {
+      const { replyTo, correlationId } = delivery.message.properties
+      channels.add(replyTo)
+      if (replyTo === answersTo)
+        broker.send({ exchange: '', routingKey: replyTo, body: Buffer.alloc(0), correlationId })
+      delivery.ack()
+    },
+  })
+  let answered = 0
+  const answers = broker.ask(() => (answered += 1))
+  let requested = 0
+  const ask = () => {
+    answers.ask({ exchange: '', routingKey: pingQueue(0), body: Buffer.alloc(0), correlationId: String(++requested) })
+  }
+  await eventually('a second channel', () => {
+    ask()
+    return channels.size === 2
+  })
+  answersTo = [...channels].at(-1) ?? null
+  const until = requested + 40
+  await eventually('the answers', () => {
+    ask()
+    return requested > until && answered > 30
+  })
+  t.is(channels.size, 2, 'the channel with answered requests stays open')
+})
 
-test.serial(
-  'F16: a node of several that breaks off while a connection is prepared leaves none that is dead and counts as open',
-  async (t) => {
-    await using vhost = await createVhost()
-    await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
-    let prepared = 0
-    await using broker = openBroker({
-      url: [1, 2].map(() => proxy.through(vhost.url)).join(','),
-      name: 'broken off',
-      queues: () => {
-        prepared += 1
-        if (prepared <= 2) proxy.cut()
-        return queueDeclarations(1)
-      },
-      publishTimeoutMs: 5_000,
-      log: createLog('silent', 'test'),
-      metrics: createMetrics(),
-    })
-    await eventually('it to be tried again', () => prepared >= 4)
-    await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
-    // A member of a cluster does not wait long for its topology, so that on a busy machine the queue may come later.
-    await using probe = await openBrokerProbe(vhost.url)
-    await eventually('the queue to be there', () => probe.exists(pingQueue(0)))
-    const message = { exchange: '', routingKey: pingQueue(0), body: Buffer.from('x'), messageId: 'x', type: 'test' }
-    await t.notThrowsAsync(broker.publish(message))
-  },
-)
+test.serial('a connection that its node closes during the setup does not count as open', async (t) => {
+  await using vhost = await createVhost()
+  await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
+  let prepared = 0
+  await using broker = openBroker({
+    url: [1, 2].map(() => proxy.through(vhost.url)).join(','),
+    name: 'broken off',
+    queues: () => {
+      prepared += 1
+      if (prepared <= 2) proxy.cut()
+      return queueDeclarations(1)
+    },
+    publishTimeoutMs: 5_000,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await eventually('another connection attempt', () => prepared >= 4)
+  await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
+  // A cluster node does not wait long for its topology, so the queue may exist later on a busy machine.
+  await using probe = await openBrokerProbe(vhost.url)
+  await eventually('the queue to exist', () => probe.exists(pingQueue(0)))
+  const message = { exchange: '', routingKey: pingQueue(0), body: Buffer.from('x'), messageId: 'x', type: 'test' }
+  await t.notThrowsAsync(broker.publish(message))
+})
 
-test.serial(
-  'F16: a process without a channel to publish through is not ready, and counts as connected once it has one',
-  async (t) => {
-    await using vhost = await createVhost()
-    await using broker = openBroker({
-      url: vhost.url,
-      name: 'without a channel',
-      queues: () => queueDeclarations(1),
-      publishTimeoutMs: 60_000,
-      log: createLog('silent', 'test'),
-      metrics: createMetrics(),
-    })
-    await broker.connected()
-    t.not(broker.publisherEpoch, '')
-    t.deepEqual(broker.problems(), [])
-    // Publishing to a missing exchange closes the channel.
-    const message = { exchange: 'none', routingKey: '', body: Buffer.from('x'), messageId: 'x', type: 'test' }
-    await t.throwsAsync(broker.publish(message), { instanceOf: UnavailableError })
-    t.deepEqual(broker.publishProblems(), ['broker (publish): its channel is not open'])
-    t.deepEqual(broker.problems(), broker.publishProblems())
-    await eventually('another channel', () => broker.publishProblems().length === 0)
-  },
-)
+test.serial('a process is ready only while it has a publishing channel', async (t) => {
+  await using vhost = await createVhost()
+  await using broker = openBroker({
+    url: vhost.url,
+    name: 'without a channel',
+    queues: () => queueDeclarations(1),
+    publishTimeoutMs: 60_000,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await broker.connected()
+  t.not(broker.publisherEpoch, '')
+  t.deepEqual(broker.problems(), [])
+  // Publishing to a missing exchange closes the channel.
+  const message = { exchange: 'none', routingKey: '', body: Buffer.from('x'), messageId: 'x', type: 'test' }
+  await t.throwsAsync(broker.publish(message), { instanceOf: UnavailableError })
+  t.deepEqual(broker.publishProblems(), ['broker (publish): its channel is not open'])
+  t.deepEqual(broker.problems(), broker.publishProblems())
+  await eventually('another channel', () => broker.publishProblems().length === 0)
+})

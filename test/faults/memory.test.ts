@@ -11,9 +11,9 @@ import { eventually } from '../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
 
 const IDLE_CONNECTIONS = 10_000
-/** Of the server's end. */
+/** Maximum bytes per connection in the server. */
 const BYTES_PER_CONNECTION = 10_000
-/** Of both ends together. */
+/** Maximum bytes per connection in server and client together. */
 const BYTES_PER_WATCHER = 120_000
 const WATCHERS = 200
 const SLOW_READERS = 20
@@ -36,7 +36,7 @@ test.after.always(async () => {
 setFlagsFromString('--expose-gc')
 const collectGarbage: unknown = runInNewContext('gc')
 
-/** Bytes that are held on to: heap and buffers, after a collection. */
+/** Returns the bytes of heap and buffers after a garbage collection. */
 function held(): number {
   if (typeof collectGarbage === 'function') collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -47,7 +47,7 @@ async function isBack(before: number): Promise<void> {
   await eventually('the memory to be free again', () => held() < before + SLACK_BYTES, MINUTE_MS)
 }
 
-/** An open connection from one of many addresses of the loopback. */
+/** Opens a connection from one of many loopback addresses. */
 async function openFrom(index: number): Promise<Socket> {
   const localAddress = `127.0.${1 + Math.floor(index / 200)}.${1 + (index % 200)}`
   const socket = connect({ host: '127.0.0.1', port: app.port, localAddress })
@@ -67,7 +67,7 @@ async function closeAll(sockets: readonly Socket[]): Promise<void> {
   )
 }
 
-test.serial('B20 10,000 idle connections are little each, hinder no ping, and leave nothing', async (t) => {
+test.serial('10,000 idle connections use little memory, delay no ping, and free it when closed', async (t) => {
   const team = await createTeam(app, 'Idle')
   const uuid = await addCheck(await join(app, team, 'owner', 'idle@example.com'), team)
   const before = held()
@@ -84,7 +84,7 @@ test.serial('B20 10,000 idle connections are little each, hinder no ping, and le
   await isBack(before)
 })
 
-test.serial('B20 clients that ask for much and read nothing hold no more than their answers', async (t) => {
+test.serial('clients that do not read their pipelined responses use little memory', async (t) => {
   const answer = (await (await fetch(`${app.url}/openapi.json`)).arrayBuffer()).byteLength
   const before = held()
   const sockets = await Promise.all(Array.from({ length: SLOW_READERS }, (_, n) => openFrom(n)))
@@ -99,7 +99,7 @@ test.serial('B20 clients that ask for much and read nothing hold no more than th
   await isBack(before)
 })
 
-test.serial('B20 people who watch pages cost little each, and leave nothing behind', async (t) => {
+test.serial('open live pages use little memory each and free it when closed', async (t) => {
   const team = await createTeam(app, 'Watched')
   const owner = await join(app, team, 'owner', 'watching@example.com')
   const path = `/projects/${team.project.uuid}/checks`
@@ -115,13 +115,13 @@ test.serial('B20 people who watch pages cost little each, and leave nothing behi
       answer.resume()
     }).on('error', () => {}),
   )
-  await eventually('all to watch', () => watching === WATCHERS)
+  await eventually('all live pages to be connected', () => watching === WATCHERS)
   t.true(held() - before < WATCHERS * BYTES_PER_WATCHER + SLACK_BYTES)
   for (const request of requests) request.destroy()
   await isBack(before)
 })
 
-test.serial('B33 a mail of 32 MB is held once while it comes in, and not after it', async (t) => {
+test.serial('a mail of 32 MB is in memory once while it is received, and not afterwards', async (t) => {
   const check = await mail.addCheck()
   const before = held()
   const session = await startMail(mail.port, [check.address])
@@ -129,7 +129,7 @@ test.serial('B33 a mail of 32 MB is held once while it comes in, and not after i
   for (let sent = 0; sent + chunk.length < MAIL_BYTES; sent += chunk.length) {
     if (!session.socket.write(chunk)) await once(session.socket, 'drain')
   }
-  await eventually('most of it to be here', () => held() - before > MAIL_BYTES / 2)
+  await eventually('most of the mail to be received', () => held() - before > MAIL_BYTES / 2)
   t.true(held() - before < 2 * MAIL_BYTES + SLACK_BYTES)
   t.is(await session.command('.'), '250 OK')
   await session[Symbol.asyncDispose]()

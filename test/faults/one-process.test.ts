@@ -14,7 +14,7 @@ import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 /** Seconds without a heartbeat after which the process counts as frozen. */
 const FROZEN_SECONDS = 5
 
-test.serial('one process for everything loses no ping in any fault and notifies once', async (t) => {
+test.serial('the all-in-one process loses no ping in any fault and notifies once', async (t) => {
   await using database = await createDatabase()
   await using vhost = await createVhost()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })

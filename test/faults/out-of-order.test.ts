@@ -25,11 +25,11 @@ const signals: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
   { kind: 'success', rid: run.b },
 ]
 
-test.serial('F09: pings that are applied in any order end in the same state', async (t) => {
+test.serial('pings that are applied in any order end in the same state', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { deps } = await product.ingress()
-  // One after the other: so many at once may wait longer for a connection than the pool allows.
+  // One after the other, because many at once exceed the wait limit of the pool.
   const added: Check[] = []
   while (added.length <= PERMUTATIONS) added.push(await addCheck(deps, project.id))
   const checks = added.toSorted((a, b) => a.id - b.id)
@@ -40,19 +40,19 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   )
 
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  for (let turn = 0; turn < signals.length; turn++) {
+  for (let round = 0; round < signals.length; round++) {
     const pings = checks.map(({ id }, index): AcceptedPing => {
-      const step = orders[index]?.[turn] ?? 0
+      const step = orders[index]?.[round] ?? 0
       const { kind, rid } = signals[step] ?? { kind: 'log', rid: null }
       const receivedAt = begunAt + microsOfSeconds(step)
       const rest = { exitStatus: null, scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
       return { checkId: id, kind, rid, receivedAt, ...rest }
     })
-    // Each turn comes from another ingress.
+    // Each event comes from another ingress.
     const body = encodePingBatch({ stream: randomUUID(), seq: 1, pings })
     await probe.put('pings.0', body, { messageId: randomUUID(), headers: { v: PING_BATCH_VERSION } })
     // Applied one after the other, so that no batch can put them in order again.
-    if (turn === 0) await product.workers(['ping-evaluator'])
+    if (round === 0) await product.workers(['ping-evaluator'])
     await backlogEmpty(product)
   }
 

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { testLogin } from '../support/template-database.ts'
 
-/** Sessions of each login behind a pooler: fewer than its clients, so that they have to share. */
+/** Server sessions per login: fewer than clients, so that they must share. */
 const SESSIONS = 4
 
 /** Returns the path of pgbouncer: from PGBOUNCER, the PATH or Debian's package; null if none exists. */
@@ -27,7 +27,7 @@ export async function pgbouncerBinary(): Promise<string | null> {
  * Starts a pgbouncer for this test alone in front of a server: some 0.2 s.
  * @param settings lines of pgbouncer.ini, beside those that a test needs
  * @param page a whole pgbouncer.ini, in which the server has the place of `host=... port=...`
- * @returns how to turn an address of the server into one of the pooler
+ * @returns a function that converts an address of the server to one of the pooler
  */
 export async function startPgbouncer(
   binary: string,

@@ -43,7 +43,7 @@ async function putPings(product: Product, checkId: number, ridOf: (index: number
   return ids
 }
 
-test.serial('F10: a message that makes the database fail is dead-lettered alone and can be replayed', async (t) => {
+test.serial('a message that causes database errors is dead-lettered alone and can be replayed', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { deps } = await product.ingress()
@@ -91,7 +91,7 @@ test.serial('F10: a message that makes the database fail is dead-lettered alone 
   t.is(await deadLetters.depth('pings.0'), 0)
 })
 
-test.serial('F10: a message that kills its process is dead-lettered without other messages in flight', async (t) => {
+test.serial('a message that kills its process is dead-lettered without other messages in flight', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { deps } = await product.ingress()
@@ -100,16 +100,16 @@ test.serial('F10: a message that kills its process is dead-lettered without othe
   const ids = await putPings(product, check.id, (index) => rids[index] ?? '')
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   const dead = 'pings.0.dead'
-  // The consumer of the first message dies of it, with all the others in flight.
+  // The first message crashes its consumer while all others are in flight.
   let deaths = 0
   while ((await probe.depth(dead)) === 0) {
     const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })
-    // Also after a handling it dies of the next message: killed sooner, it might not have settled the first.
+    // The process crashes at the next message, after it has settled the first.
     await dying.exited
     deaths += 1
     if (deaths > 12) break
   }
-  t.true(deaths > 3, `it was given up after ${deaths} deaths`)
+  t.true(deaths > 3, `it was dead-lettered after ${deaths} crashes`)
   await product.workers(['ping-evaluator'])
   await backlogEmpty(product)
   const messages = await probe.take(dead, 1)

@@ -16,7 +16,7 @@ import { pgbouncerBinary, startPgbouncer } from './own-pooler.ts'
 const PINGS = 300
 const TIMEOUT_MS = 10_000
 
-test.serial('pings, reads and alerts through a pgbouncer of transactions, where it is installed', async (t) => {
+test.serial('pings, reads and alerts work through pgbouncer in transaction mode, if installed', async (t) => {
   const binary = await pgbouncerBinary()
   if (binary === null) {
     t.pass('no pgbouncer here: make pooler')
@@ -67,7 +67,7 @@ test.serial('pings, reads and alerts through a pgbouncer of transactions, where 
   t.deepEqual(await product.deps.readiness.problems(), [])
 })
 
-test.serial('a pgbouncer that does not match DATABASE_POOLER is refused, where it is installed', async (t) => {
+test.serial('a pgbouncer that does not match DATABASE_POOLER is refused, if installed', async (t) => {
   const binary = await pgbouncerBinary()
   if (binary === null) {
     t.pass('no pgbouncer here: make pooler')

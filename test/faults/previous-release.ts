@@ -7,7 +7,7 @@ import { root } from '../support/imports.ts'
 /**
  * Unpacks the release before this one into a temporary folder, with the packages of this one: the newest tag, or without
  * tags the newest commit that has the same schema, or the commit before a new migration.
- * @returns null where the history is not there, as in a shallow copy
+ * @returns null if the history is missing, for example in a shallow clone
  */
 export async function previousRelease(): Promise<({ folder: string } & AsyncDisposable) | null> {
   const commit = (await tagged()) ?? (await beforeNewestMigration())

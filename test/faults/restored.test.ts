@@ -32,7 +32,7 @@ interface Found {
   suppressed?: { flips: number; notifications: number } | null
 }
 
-/** The command line of an operator. */
+/** Runs an admin command. */
 function adminOf({ config, db }: Product, override: Partial<AdminContext['config']> = {}) {
   const context = async (): Promise<AdminContext & AsyncDisposable> => ({
     ...{ config: { ...config, ...override }, db, secrets: createSecrets(override.secretKey ?? config.secretKey) },
@@ -50,17 +50,17 @@ const wrong = ({ json }: { json: Found }) => json.findings.filter(({ ok }) => !o
 const textOf = ({ json }: { json: Found }, wanted: string) =>
   json.findings.find(({ what }) => what === wanted)?.text ?? ''
 
-/** A folder that is gone with the test. */
+/** Creates a folder that is removed after the test. */
 async function ownFolder(resources: AsyncDisposableStack, name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), name))
   resources.defer(() => rm(folder, { recursive: true }))
   return folder
 }
 
-/** Entries under the newest checkpoint. */
+/** Returns the number of entries of the newest checkpoint. */
 const size = async (db: Product['db']) => Number((await db('log_checkpoints').max('size as size'))[0]?.size ?? 0)
 
-/** The log grows, and the database gets a mark that an earlier copy lacks. */
+/** Adds entries to the log, so that the database gets a mark that an earlier copy lacks. */
 async function liveOn(db: Product['db'], checkpoints: string): Promise<void> {
   const signed = await size(db)
   await storeEntries(db, 50)
@@ -69,12 +69,12 @@ async function liveOn(db: Product['db'], checkpoints: string): Promise<void> {
   const later = randomUUID()
   await db('restore_marks').insert({ id: later, made_at: new Date(Date.now() + 120_000) })
   await eventually(
-    'the mark to be kept outside',
+    'the restore mark to be stored outside the database',
     async () => (await restoreMarkFile(checkpoints, id).read())[0]?.id === later,
   )
 }
 
-/** @returns the address of a database made of the backup in a folder */
+/** Restores the backup in a folder. @returns the URL of the new database */
 async function restoreElsewhere(resources: AsyncDisposableStack, backup: string): Promise<string> {
   const server = await postgresServer()
   const name = `signalbox_test_${randomBytes(6).toString('hex')}`
@@ -87,108 +87,113 @@ async function restoreElsewhere(resources: AsyncDisposableStack, backup: string)
   return url
 }
 
-test.serial(
-  "yesterday's database is restored: nothing goes out and nothing is signed until the operator has looked, and nothing stale does after",
-  async (t) => {
-    await using resources = new AsyncDisposableStack()
-    const sink = resources.use(await openHttpSink())
-    const [checkpoints, backup] = [await ownFolder(resources, 'checkpoints-'), await ownFolder(resources, 'backup-')]
-    const env = { SECRET_KEY: randomBytes(32).toString('hex'), CHECKPOINT_DIR: checkpoints }
-    const before = resources.use(await openProduct({ env }))
-    const project = await before.project()
-    const { base, deps } = await before.ingress()
-    const calm = await Promise.all(
-      Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 7200, graceSeconds: 3600 })),
-    )
-    const [failing, dying] = [await addCheck(deps, project.id), await addCheck(deps, project.id)]
-    await notify(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])
-    const evaluator = await before.workers(['ping-evaluator'])
-    for (const { uuid } of [...calm, dying]) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
-    t.is((await fetch(`${base}/ping/${failing.uuid}/fail`)).status, 200)
-    await eventually('every ping to be applied', async () => (await deps.db('pings')).length === CALM + 2)
-    await storeEntries(deps.db, 100)
-    const workers = await before.workers(['sweeper', 'notifier', 'anchor'])
-    await sink.waitFor(1)
-    await eventually('a checkpoint of the log', async () => (await deps.db('log_checkpoints')).length > 0)
-    await eventually(
-      'the alert to be recorded',
-      async () => (await deps.db('notifications').where({ state: 'delivered' })).length === 1,
-    )
+test.serial('a restored database sends and signs nothing until the operator confirms', async (t) => {
+  await using resources = new AsyncDisposableStack()
+  const sink = resources.use(await openHttpSink())
+  const [checkpoints, backup] = [await ownFolder(resources, 'checkpoints-'), await ownFolder(resources, 'backup-')]
+  const env = { SECRET_KEY: randomBytes(32).toString('hex'), CHECKPOINT_DIR: checkpoints }
+  const before = resources.use(await openProduct({ env }))
+  const project = await before.project()
+  const { base, deps } = await before.ingress()
+  const calm = await Promise.all(
+    Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 7200, graceSeconds: 3600 })),
+  )
+  const [failing, dying] = [await addCheck(deps, project.id), await addCheck(deps, project.id)]
+  await notify(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])
+  const evaluator = await before.workers(['ping-evaluator'])
+  for (const { uuid } of [...calm, dying]) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
+  t.is((await fetch(`${base}/ping/${failing.uuid}/fail`)).status, 200)
+  await eventually('every ping to be applied', async () => (await deps.db('pings')).length === CALM + 2)
+  await storeEntries(deps.db, 100)
+  const workers = await before.workers(['sweeper', 'notifier', 'anchor'])
+  await sink.waitFor(1)
+  await eventually('a checkpoint of the log', async () => (await deps.db('log_checkpoints')).length > 0)
+  await eventually(
+    'the alert to be recorded',
+    async () => (await deps.db('notifications').where({ state: 'delivered' })).length === 1,
+  )
 
-    await eventually(
-      'the listener to have proven that it takes pings',
-      async () => (await deps.db('listener_heartbeats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
-    )
+  await eventually(
+    'a heartbeat of the listener',
+    async () => (await deps.db('listener_heartbeats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
+  )
 
-    const admin = adminOf(before)
-    // Simulates an attempt in progress at the time of the backup.
-    await deps.db('notifications').update({
-      state: 'pending',
-      next_attempt_at: new Date(),
-      lease_until: null,
-      queued_until: new Date(Date.now() + 3_600_000),
-    })
-    const written = await admin('backup', 'write', '--to', backup)
-    t.is(written.status, 0, written.stderr)
-    await deps.db('notifications').update({ state: 'delivered', next_attempt_at: null })
-    const drilled = await admin('backup', 'verify', '--from', backup)
-    t.deepEqual([drilled.status, wrong(drilled)], [0, []], JSON.stringify(drilled.json.findings))
+  const admin = adminOf(before)
+  // Simulates an attempt in progress at the time of the backup.
+  await deps.db('notifications').update({
+    state: 'pending',
+    next_attempt_at: new Date(),
+    lease_until: null,
+    queued_until: new Date(Date.now() + 3_600_000),
+  })
+  const written = await admin('backup', 'write', '--to', backup)
+  t.is(written.status, 0, written.stderr)
+  await deps.db('notifications').update({ state: 'delivered', next_attempt_at: null })
+  const drilled = await admin('backup', 'verify', '--from', backup)
+  t.deepEqual([drilled.status, wrong(drilled)], [0, []], JSON.stringify(drilled.json.findings))
 
-    // The service runs after the backup: a longer log, and marks that the copy will lack.
-    const signed = await size(deps.db)
-    await liveOn(deps.db, checkpoints)
-    for (const part of [workers, evaluator]) await part[Symbol.asyncDispose]()
-    const notified = sink.requests.length
+  // After the backup, the log and the marks grow beyond those of the copy.
+  const signed = await size(deps.db)
+  await liveOn(deps.db, checkpoints)
+  for (const part of [workers, evaluator]) await part[Symbol.asyncDispose]()
+  const notified = sink.requests.length
 
-    const copy = await restoreElsewhere(resources, backup)
-    const after = resources.use(await openProduct({ env: { ...env, DATABASE_URL: copy } }))
-    await letPass(after.db, A_DAY)
-    const restored = await after.workers()
-    const listener = await after.ingress()
-    await eventually(
-      'the processes to find out',
-      async () => (await after.db('installation').whereNotNull('restored_from')).length === 1,
-    )
-    const gate = openRestoreGate({
-      db: after.db,
-      log: createLog('silent', 'test'),
-      directory: await ownFolder(resources, 'empty-'),
-    })
-    await gate.requested()
-    t.regex(gate.problems().join(), /restored from .* admin restore verify/, 'and without the folder too')
-    await gate[Symbol.asyncDispose]()
-    t.is((await fetch(`${listener.base}/ping/${dying.uuid}`)).status, 200, 'pings are taken')
-    await eventually('and applied', async () => (await after.db('pings').where({ check_id: dying.id })).length === 2)
+  const copy = await restoreElsewhere(resources, backup)
+  const after = resources.use(await openProduct({ env: { ...env, DATABASE_URL: copy } }))
+  await letPass(after.db, A_DAY)
+  const restored = await after.workers()
+  const listener = await after.ingress()
+  await eventually(
+    'the processes to detect the restored database',
+    async () => (await after.db('installation').whereNotNull('restored_from')).length === 1,
+  )
+  const gate = openRestoreGate({
+    db: after.db,
+    log: createLog('silent', 'test'),
+    directory: await ownFolder(resources, 'empty-'),
+  })
+  await gate.firstCheck()
+  t.regex(gate.problems().join(), /restored from .* admin restore verify/, 'also detected without the folder')
+  await gate[Symbol.asyncDispose]()
+  t.is((await fetch(`${listener.base}/ping/${dying.uuid}`)).status, 200, 'pings are accepted')
+  await eventually(
+    'both pings to be applied',
+    async () => (await after.db('pings').where({ check_id: dying.id })).length === 2,
+  )
 
-    const restoring = adminOf(after)
-    const looked = await restoring('restore', 'verify')
-    t.deepEqual([looked.status, wrong(looked)], [0, []], JSON.stringify(looked.json.findings))
-    t.truthy(looked.json.restoredFrom)
-    t.is(looked.json.suppressed, null, 'looking changes nothing')
-    const applied = await restoring('restore', 'verify', '--apply')
-    t.is(applied.json.suppressed?.notifications, 1)
+  const restoring = adminOf(after)
+  const looked = await restoring('restore', 'verify')
+  t.deepEqual([looked.status, wrong(looked)], [0, []], JSON.stringify(looked.json.findings))
+  t.truthy(looked.json.restoredFrom)
+  t.is(looked.json.suppressed, null, 'verification changes nothing')
+  const applied = await restoring('restore', 'verify', '--apply')
+  t.is(applied.json.suppressed?.notifications, 1)
 
-    await eventually(
-      'every deadline to be extended',
-      async () => (await after.db('checks').whereNotNull('deadline_extended_at')).length >= CALM,
-      60_000,
-    )
-    await eventually(
-      'the log to refuse',
-      async () => metricIn(await restored.metrics.registry.metrics(), 'signalbox_log_refused') === 1,
-    )
-    t.is((await fetch(`${listener.base}/ping/${dying.uuid}/fail`)).status, 200)
-    await eventually('the notifications of new failures', () => sink.requests.length > notified)
-    t.deepEqual(
-      sink.requests.slice(notified).map(({ body }) => body.toString()),
-      [dying.uuid],
-      'and nothing else',
-    )
-    t.is(await size(after.db), signed, 'no checkpoint of an older tree')
-  },
-)
+  await eventually(
+    'every deadline to be extended',
+    async () => (await after.db('checks').whereNotNull('deadline_extended_at')).length >= CALM,
+    60_000,
+  )
+  await eventually(
+    'the log to refuse',
+    async () => metricIn(await restored.metrics.registry.metrics(), 'signalbox_log_refused') === 1,
+  )
+  t.is((await fetch(`${listener.base}/ping/${dying.uuid}/fail`)).status, 200)
+  await eventually('the notifications of new failures', () => sink.requests.length > notified)
+  t.deepEqual(
+    sink.requests.slice(notified).map(({ body }) => body.toString()),
+    [dying.uuid],
+    'and nothing else',
+  )
+  t.is(await size(after.db), signed, 'no checkpoint of an older tree')
+})
 
-test.serial('a backup that was changed, another key and a changed entry are named', async (t) => {
+/** Returns the names of drill databases, also of other processes. */
+async function drillsOf(db: Product['db']): Promise<string[]> {
+  return await db('pg_database').where('datname', 'like', 'signalbox_drill_%').pluck('datname')
+}
+
+test.serial('a changed backup, another key and a changed entry are reported', async (t) => {
   await using resources = new AsyncDisposableStack()
   const backup = await ownFolder(resources, 'backup-')
   const product = resources.use(
@@ -205,6 +210,7 @@ test.serial('a backup that was changed, another key and a changed entry are name
   const admin = adminOf(product)
   t.is((await admin('backup', 'write', '--to', backup)).status, 0)
 
+  const older = new Set(await drillsOf(db))
   const otherKey = await adminOf(product, { secretKey: randomBytes(32).toString('hex') })(
     'backup',
     'verify',
@@ -228,6 +234,5 @@ test.serial('a backup that was changed, another key and a changed entry are name
   t.regex(textOf(forged, 'log of SANDBOX'), /entry 3 does not match its hash/)
   await db.raw('DELETE FROM log_entries WHERE seq = 2')
   t.regex(textOf(await admin('restore', 'verify'), 'log of SANDBOX'), /entry \d/)
-  const left = await db.raw(`SELECT datname FROM pg_database WHERE datname LIKE 'signalbox_drill_%'`)
-  t.true(Array.isArray(left.rows), 'drills drop what they made')
+  await eventually('each drill to drop its database', async () => (await drillsOf(db)).every((name) => older.has(name)))
 })

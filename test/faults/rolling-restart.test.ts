@@ -15,7 +15,7 @@ interface Backend {
   process: SpawnedProcess
 }
 
-test.serial('F25: a rolling restart under load resets no connection and refuses no ping', async (t) => {
+test.serial('a rolling restart under load resets no connection and refuses no ping', async (t) => {
   await using product = await openProduct({ env: { ...LONG_LOG } })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
@@ -42,17 +42,17 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
     }
   }
   const balancing = Promise.all(backends.map(balancer))
-  const allReady = () => eventually('all to be ready', () => backends.every(({ isReady }) => isReady))
+  const allReady = () => eventually('all listeners to be ready', () => backends.every(({ isReady }) => isReady))
   await allReady()
 
   const ledger = new Ledger()
-  let turn = 0
+  let next = 0
   const load = sendPings({
-    // A draining one continues for three seconds: its known state must be younger, even on a machine that stalled.
+    // A draining listener continues for three seconds, so the known state must be younger.
     base: () =>
-      eventually('a backend that is known to be ready', () => {
+      eventually('a listener that reported ready', () => {
         const ready = backends.filter(({ isReady, evaluatedAt }) => isReady && performance.now() - evaluatedAt < 1_500)
-        return ready[turn++ % ready.length]?.base
+        return ready[next++ % ready.length]?.base
       }),
     checks: checks.map(({ uuid }) => uuid),
     connections: 6,

@@ -30,7 +30,7 @@ async function startScenario(env: Record<string, string> = {}) {
   return { product, worker, probe, ledger, ping, waiting, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
-/** Makes the storage of pings fail with an SQLSTATE, until the trigger is dropped. */
+/** Adds a trigger that makes the storage of pings fail with an SQLSTATE. */
 async function raise(product: Product, sqlState: string): Promise<void> {
   await product.db.raw(`
     CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

@@ -9,62 +9,59 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 import { backlogEmpty } from './ledger.ts'
 import { lockTable } from './lock-table.ts'
 
-/** Twice as many mails as checks go to one address, which takes 30 a minute. */
+/** Each check sends two mails to one address, which has a limit of 30 a minute. */
 const CHECKS = 10
 const HOUR = microsOfSeconds(3600)
 
-test.serial(
-  'F21: two sweepers, two notifiers and four evaluators notify each integration of each change once',
-  async (t) => {
-    await using sink = await openHttpSink()
-    await using mail = await openSmtpSink()
-    await using product = await openProduct({ env: { SMTP_URL: mail.url } })
-    const project = await product.project()
-    const { base, deps } = await product.ingress()
-    const past = await product.ingress({ now: () => nowMicros() - HOUR })
-    const checks = await Promise.all(
-      Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
-    )
-    const integrations = [
-      await addWebhook(deps, project.id, sink.url),
-      await addMail(deps, project.id, 'ops@example.org'),
-    ]
-    await notify(product.db, checks, integrations)
-    for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
-    await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
-    await backlogEmpty(product)
+test.serial('two sweepers, two notifiers and four evaluators notify each integration once per change', async (t) => {
+  await using sink = await openHttpSink()
+  await using mail = await openSmtpSink()
+  await using product = await openProduct({ env: { SMTP_URL: mail.url } })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const past = await product.ingress({ now: () => nowMicros() - HOUR })
+  const checks = await Promise.all(
+    Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
+  )
+  const integrations = [
+    await addWebhook(deps, project.id, sink.url),
+    await addMail(deps, project.id, 'ops@example.org'),
+  ]
+  await notify(product.db, checks, integrations)
+  for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
+  await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
+  await backlogEmpty(product)
 
-    // One worker of each kind is frozen while there is work, and continues when the others have done some of it.
-    const frozen = product.spawn('workers', ['sweeper', 'notifier'])
-    await sink.waitFor(1)
-    await product.workers(['sweeper', 'notifier'])
-    frozen.signal('SIGSTOP')
-    const downs = async () => (await product.db('flips').where({ to_status: 'down' }).select('id')).length
-    await eventually('every check to be down', async () => (await downs()) === CHECKS)
-    frozen.signal('SIGCONT')
-    await sink.waitFor(CHECKS)
-    await mail.waitFor(CHECKS)
+  // Freezes one worker of each kind during work, and resumes it after the others have done a part.
+  const frozen = product.spawn('workers', ['sweeper', 'notifier'])
+  await sink.waitFor(1)
+  await product.workers(['sweeper', 'notifier'])
+  frozen.signal('SIGSTOP')
+  const downs = async () => (await product.db('flips').where({ to_status: 'down' }).select('id')).length
+  await eventually('every check to be down', async () => (await downs()) === CHECKS)
+  frozen.signal('SIGCONT')
+  await sink.waitFor(CHECKS)
+  await mail.waitFor(CHECKS)
 
-    // The recovery follows all messages that might have been sent twice.
-    await Promise.all(checks.map(({ uuid }) => fetch(`${base}/ping/${uuid}`)))
-    await sink.waitFor(2 * CHECKS)
-    await mail.waitFor(2 * CHECKS)
-    await eventually('every notification to have ended', async () => {
-      const open = await product.db('notifications').where({ state: 'pending' }).select('id')
-      return open.length === 0
-    })
-    const notified = sink.requests.map(({ path, body }) => `${path} ${body}`)
-    t.deepEqual(notified.toSorted(), checks.flatMap(({ uuid }) => [`/down ${uuid}`, `/up ${uuid}`]).toSorted())
-    t.is(mail.mails.length, 2 * CHECKS)
-    const flips = await product.db('flips').select('check_id', 'to_status')
-    // new to up, up to down, down to up
-    t.is(flips.length, 3 * CHECKS)
-    const { rows } = await product.db.raw(`SELECT count(*)::int AS attempts FROM notification_attempts`)
-    t.is(rows[0].attempts, 4 * CHECKS)
-  },
-)
+  // The recovery follows all messages that might have been sent twice.
+  await Promise.all(checks.map(({ uuid }) => fetch(`${base}/ping/${uuid}`)))
+  await sink.waitFor(2 * CHECKS)
+  await mail.waitFor(2 * CHECKS)
+  await eventually('every notification to have ended', async () => {
+    const open = await product.db('notifications').where({ state: 'pending' }).select('id')
+    return open.length === 0
+  })
+  const notified = sink.requests.map(({ path, body }) => `${path} ${body}`)
+  t.deepEqual(notified.toSorted(), checks.flatMap(({ uuid }) => [`/down ${uuid}`, `/up ${uuid}`]).toSorted())
+  t.is(mail.mails.length, 2 * CHECKS)
+  const flips = await product.db('flips').select('check_id', 'to_status')
+  // new to up, up to down, down to up
+  t.is(flips.length, 3 * CHECKS)
+  const { rows } = await product.db.raw(`SELECT count(*)::int AS attempts FROM notification_attempts`)
+  t.is(rows[0].attempts, 4 * CHECKS)
+})
 
-test.serial('F21: a notifier that was frozen past its lease leaves the message to the new lease holder', async (t) => {
+test.serial('a notifier that was frozen past its lease leaves the message to the new lease holder', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '30000' } })
   const project = await product.project()
@@ -76,8 +73,7 @@ test.serial('F21: a notifier that was frozen past its lease leaves the message t
   t.is(await ping(''), 'OK')
 
   await eventually('the check to be up', async () => (await product.db('checks').first('status'))?.status === 'up')
-  // Between claiming and sending, the notifier reads the contents, and the test controls how long that takes: here the
-  // last ping, which no other part of this test needs.
+  // The notifier reads the last ping between claiming and sending. The test locks that table to control the duration.
   await using frozen = await lockTable(product.db, 'pings')
   await product.db('checks').update({ status: 'down', alert_after: null })
   await product

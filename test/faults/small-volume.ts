@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { mustRun } from '../../stack/run-command.ts'
 import { serviceUser } from '../../stack/service-user.ts'
 
-/** A volume that can be filled to its last byte. */
+/** A small file system that a test can fill. */
 export interface SmallVolume extends AsyncDisposable {
   folder: string
-  /** a folder on it that a server may fill and remove */
+  /** folder on the volume for the data of a server */
   inner: string
   fill(): void
   free(): void
 }
 
-/** Makes one for a test's own server. Needs root, or sudo. */
+/** Creates a small volume. Needs root or sudo. */
 export async function smallVolume(megabytes: number, server: 'postgres' | 'rabbitmq'): Promise<SmallVolume> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-volume-'))
   const { uid, gid } = (await serviceUser(server)) ?? { uid: process.getuid?.(), gid: process.getgid?.() }

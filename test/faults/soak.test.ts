@@ -5,7 +5,7 @@ import { openServersOfRun } from '../soak/servers.ts'
 import { soak } from '../soak/soak.ts'
 import type { Fault } from '../soak/stage.ts'
 
-// `make soak` runs two hours of every fault on three brokers and two database servers; the suite this.
+// `make soak` runs two hours of all faults on three brokers and two database servers. The suite runs two faults.
 
 /** A loss that the product cannot cause, which the reconciliation must find. */
 const tampering: Fault = {
@@ -18,7 +18,7 @@ const tampering: Fault = {
 
 const named = ['kill -9 of evaluator', 'network: every connection to the brokers cut']
 
-/** Two of them in one go: what dies beside a fault takes ten seconds to be late. */
+/** Both faults in one run, because a killed check needs ten seconds to become overdue. */
 const together: Fault = {
   name: named.join(', '),
   async run(stage) {
@@ -28,16 +28,16 @@ const together: Fault = {
   },
 }
 
-test.serial('F01, F16: a soak of two faults ends balanced and detects missing items', async (t) => {
+test.serial('a soak of two faults ends without discrepancy and detects a missing ping', async (t) => {
   const report = await soak({
     openServers: openServersOfRun,
     copies: 1,
-    deaths: { silent: 1, failing: 1 },
+    outages: { silent: 1, failing: 1 },
     faults: [together, tampering],
     random: () => 0,
     more: () => true,
     intervalMs: 0,
-    extensionFactor: 0,
+    durationFactor: 0,
     report: () => {},
   })
   const [disturbed] = report.rows

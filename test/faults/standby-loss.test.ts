@@ -8,10 +8,10 @@ import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPostgres } from '../support/own-servers.ts'
 
-/** Rows committed while the standby hears nothing. */
+/** Rows committed while the standby is disconnected. */
 const UNHEARD = 20
 
-/** A primary and its standby under one address, as DATABASE_URL names them, and a way to keep news from the standby. */
+/** Starts a primary and its standby in one DATABASE_URL, with a switch for the replication. */
 async function openPair(isSynchronous: boolean) {
   const resources = new AsyncDisposableStack()
   const primary = resources.use(await startPostgres())
@@ -32,7 +32,7 @@ async function openPair(isSynchronous: boolean) {
     const [sender] = await query<{ pid: number }>(db, 'SELECT pid FROM pg_stat_replication')
     process.kill(sender?.pid ?? 0, 'SIGSTOP')
   }
-  /** The standby is the primary, and the same pool has found it. */
+  /** Promotes the standby and waits until the pool has found it. */
   const failOver = async () => {
     await primary.kill()
     await standby.promote()
@@ -59,9 +59,12 @@ test.serial('doctor reports acknowledged data that a lagging asynchronous standb
   const { db } = pair
   const warned = replicationFinding(await readReplication(db), 0)
   t.regex(warned.text, /asynchronous: a fail-over loses confirmed writes/)
-  t.false(replicationFinding(await readReplication(db), 1).ok, 'and it is wrong where a synchronous one is wanted')
+  t.false(
+    replicationFinding(await readReplication(db), 1).ok,
+    'and it is a failure if a synchronous standby is required',
+  )
   await execute(db, 'INSERT INTO kept VALUES (1)')
-  await eventually('the standby to have it', async () => {
+  await eventually('the standby to have the row', async () => {
     const [row] = await query<{ lag: number }>(
       db,
       'SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float AS lag FROM pg_stat_replication',
@@ -74,7 +77,7 @@ test.serial('doctor reports acknowledged data that a lagging asynchronous standb
   t.deepEqual(await pair.rows(), [1], `${UNHEARD} acknowledged rows are gone`)
 })
 
-test.serial('a synchronous one that lagged loses nothing: what it has not heard is not acknowledged', async (t) => {
+test.serial('a synchronous standby loses nothing, because unreplicated commits are not acknowledged', async (t) => {
   await using pair = await openPair(true)
   const { db } = pair
   const found = replicationFinding(await readReplication(db), 1)
