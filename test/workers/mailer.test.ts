@@ -23,7 +23,7 @@ test('a mail with a link is stored, retried, sent once and deleted', async (t) =
   const mail = await smtp.waitFor((one) => one.to.includes('lost@example.com'))
   const ids = mail.raw.toString().match(/^Message-ID: .+$/gim)
   t.deepEqual(ids, [`Message-ID: <${row.id}@signalbox>`])
-  await eventually('the row to go', async () => (await product.db('outgoing_mails').first()) === undefined)
+  await eventually('the row to be deleted', async () => (await product.db('outgoing_mails').first()) === undefined)
   t.is(smtp.mails.length, 1)
 })
 
@@ -36,6 +36,6 @@ test('a mail that the server always refuses is dropped', async (t) => {
   await insertUser(product.db, { email: 'gone@example.com', name: '', passwordHash: null })
   await createVisitor(base).post('/reset-password', { email: 'gone@example.com' })
   await eventually('the link', async () => (await product.db('one_time_links').first()) ?? null)
-  await eventually('the row to go', async () => (await product.db('outgoing_mails').first()) === undefined)
+  await eventually('the row to be deleted', async () => (await product.db('outgoing_mails').first()) === undefined)
   t.is(smtp.mails.length, 0)
 })

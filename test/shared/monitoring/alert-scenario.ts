@@ -6,10 +6,14 @@ import type {
   FactIntegration,
   Facts,
   Incident,
+  PeopleFacts,
+  PersonalNotification,
+  PersonalRow,
   Suppression,
 } from '#shared/monitoring/alerting/incident.ts'
 import { furtherStep } from '#shared/monitoring/alerting/plan.ts'
 import { IMPLICIT_PLAN, type Plan, type Severity } from '#shared/monitoring/alerting/policy.ts'
+import { NO_SEQUENCES } from '#shared/monitoring/alerting/sequences.ts'
 
 export const SECOND = 1_000_000
 /** 2026-11-22T10:00:00Z, microseconds. */
@@ -25,6 +29,10 @@ export interface ScenarioOptions {
   suppressions?: (now: number) => readonly Suppression[]
   /** delay of an evaluation, microseconds */
   late?: () => number
+  /** the persons on call and the rules of all persons */
+  people?: (now: number) => Pick<PeopleFacts, 'schedules' | 'people'>
+  /** of a notification to a contact method; default: delivered */
+  personalOutcome?: (method: string, at: number) => AlertNotification['state']
   /** number of crashes before a commit, and if there is one after it */
   crashes?: () => { before: number; after: boolean }
 }
@@ -39,9 +47,24 @@ export interface Message {
   reason: string | null
 }
 
+export interface PersonalMessage {
+  /** seconds since the start */
+  at: number
+  user: number
+  method: string
+  what: string
+  entry: number
+  step: number | null
+  reason: string | null
+}
+
 /** Simulates one check in virtual time and collects the notifications of `decide`. */
 export class Scenario {
   readonly messages: Message[] = []
+  readonly personal: PersonalMessage[] = []
+  /** seconds since the start of each mail to owners and managers */
+  readonly lastResorts: number[] = []
+  readonly personalRows: (PersonalRow & { incidentId: string | null })[] = []
   readonly decisions: (Decision & { at: number })[] = []
   /** all incidents in their last state */
   readonly incidents: Incident[] = []
@@ -65,6 +88,7 @@ export class Scenario {
       ignores: { up: false, down: false },
       keepsRecord: false,
       isOverReserve: false,
+      isReader: true,
       ...integration,
     }))
     this.policy = options.plan === null ? null : { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...options.plan } }
@@ -110,6 +134,11 @@ export class Scenario {
     return this.act({ kind: 'ack', by: 'anna', via: 'api', seconds })
   }
 
+  /** Assigns the incident to a person, who is notified. @param to address */
+  assign(to: string): this {
+    return this.act({ kind: 'assign', to, notify: true })
+  }
+
   escalate(): this {
     return this.act({ kind: 'escalate' })
   }
@@ -121,8 +150,11 @@ export class Scenario {
     const hasFurtherStep = policy !== null && furtherStep(policy.plan, incident) !== null
     const acted = decideAct({ ...incident, assignee: null }, act, { now: this.now, ackTimeout, hasFurtherStep })
     if ('conflict' in acted || !acted.changed) return this
-    const { assignee, ...changed } = acted.changed
-    this.incident = { ...incident, ...changed }
+    const { assignee, reassigned, ...changed } = acted.changed
+    const sequences = reassigned
+      ? { ...(incident.sequences ?? { ...NO_SEQUENCES, started: incident.notified }), reassigned }
+      : incident.sequences
+    this.incident = { ...incident, ...changed, sequences }
     this.evaluate(null)
     return this
   }
@@ -152,6 +184,7 @@ export class Scenario {
       integrations: this.#integrations,
       notifications: this.notifications.filter((notification) => notification.incidentId === incident?.id),
       suppressions: this.#options.suppressions?.(this.now) ?? [],
+      people: this.#people(),
       isInCycle: false,
       groupDelayEndsAt: null,
       newId: uuidOf(1000 + this.incidents.length),
@@ -160,9 +193,33 @@ export class Scenario {
     return decide(incident, facts, this.now)
   }
 
+  #people(): PeopleFacts | null {
+    const { incident } = this
+    const loaded = this.#options.people?.(this.now)
+    const notifications = this.personalRows.filter((row) => row.incidentId === incident?.id)
+    return loaded ? { ...loaded, notifications } : null
+  }
+
+  /** Returns true if a notification ended failed or suppressed. */
+  #storePersonal(notifications: readonly PersonalNotification[], incidentId: string | null): boolean {
+    let isLost = false
+    for (const { userId, methodId, what, status, entry, detail } of notifications) {
+      const state = this.#options.personalOutcome?.(methodId, this.now) ?? 'delivered'
+      const at = (this.now - START) / SECOND
+      const step = detail?.step ?? null
+      this.personal.push({ at, user: userId, method: methodId, what, entry, step, reason: detail?.reason ?? null })
+      const attempts = state === 'delivered' || state === 'failed' ? 1 : 0
+      const id = uuidOf(20_000 + this.personalRows.length)
+      const sent = { id, incidentId, userId, methodId, what, status, entry, step, state, attempts, isReplaced: false }
+      this.personalRows.push(sent)
+      isLost ||= state === 'failed' || state === 'suppressed'
+    }
+    return isLost
+  }
+
   #store(decided: ReturnType<typeof decide>): void {
     this.#storeIncident(decided.incident)
-    for (const notification of this.notifications) {
+    for (const notification of [...this.notifications, ...this.personalRows]) {
       if (decided.withdrawn.includes(notification.id))
         Object.assign(notification, { state: 'suppressed', isReplaced: true })
     }
@@ -189,13 +246,15 @@ export class Scenario {
         isReplaced: false,
       })
     }
+    const isPersonalLost = this.#storePersonal(decided.personal ?? [], decided.incident?.id ?? null)
+    if (decided.isLastResort) this.lastResorts.push((this.now - START) / SECOND)
     if (decided.decision) this.decisions.push({ ...decided.decision, at: (this.now - START) / SECOND })
     // A failed notification makes its incident due.
     const isLost = decided.notifications.some(({ integrationId }) => {
       const state = this.#options.outcome?.(integrationId, this.now)
       return state === 'failed' || state === 'suppressed'
     })
-    if (isLost && this.incident) {
+    if ((isLost || isPersonalLost) && this.incident) {
       this.now += SECOND
       this.evaluate(null)
     }

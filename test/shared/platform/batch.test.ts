@@ -39,7 +39,7 @@ test('a batch that gives too few results fails instead of waiting for ever', asy
   await t.throwsAsync(run(1), { message: 'a batch gave too few results' })
 })
 
-test('a batch may wait for the rest of the turn', async (t) => {
+test('a batch may include items of the same event-loop iteration', async (t) => {
   const batches: number[][] = []
   const run = batched(
     async (items: readonly number[]) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { ConfigError, loadConfig } from '#shared/platform/process/config.ts'
+import { ConfigError, deprecatedSettings, loadConfig } from '#shared/platform/process/config.ts'
 
 const good = {
   DATABASE_URL: 'postgres://user:hunter2@db/signalbox',
@@ -36,6 +36,14 @@ test('missing required settings are named', (t) => {
     'AMQP_URL is not set',
     'SECRET_KEY is not set',
   ])
+})
+
+test('a deprecated setting that is set causes a warning with its replacement', (t) => {
+  const known = { OLD_NAME: { deprecated: 'use NEW_NAME (since 1.2)' }, OTHER: { deprecated: 'unused' }, NEW_NAME: {} }
+  const warning = ['OLD_NAME is deprecated: use NEW_NAME (since 1.2)']
+  t.deepEqual(deprecatedSettings({ OLD_NAME: '1', OTHER: '', NEW_NAME: '2' }, known), warning)
+  t.deepEqual(deprecatedSettings({ OLD_NAME_FILE: '/run/old' }, known), warning)
+  t.deepEqual(loadConfig(good).warnings, [])
 })
 
 test('an empty setting is one that is not set', (t) => {

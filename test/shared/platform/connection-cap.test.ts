@@ -8,7 +8,7 @@ function from(remoteAddress: string): Socket {
   return Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
 }
 
-test('B24: an IPv6 network of 64 bits is one address to the limit of connections', (t) => {
+test('an IPv6 network of 64 bits is one address to the limit of connections', (t) => {
   const cap = createConnectionCap(2, [])
   t.true(cap.admit(from('2001:db8:1:2::1')))
   t.true(cap.admit(from('2001:db8:1:2:ffff::2')))

@@ -45,7 +45,7 @@ test('without a primary any answering host serves reads, and is checked each tim
   t.is(await hosts.address(), TWO)
   roles.clear()
   hosts.doubt()
-  t.deepEqual([await hosts.address(), await hosts.address()].sort(), [ONE, TWO], 'in turn')
+  t.deepEqual([await hosts.address(), await hosts.address()].sort(), [ONE, TWO], 'alternately')
 })
 
 test('a single server is never checked for its role', async (t) => {

@@ -22,7 +22,7 @@ const failureOf = async (request: Promise<unknown>): Promise<HttpFailure | strin
 }
 const nameOf = (url: string, name: string) => url.replace('127.0.0.1', name)
 
-test('method, headers and body arrive as given, and status, headers and body come back', async (t) => {
+test('sends method, headers and body, and returns status, headers and body', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   sink.enqueue({ status: 418, headers: { 'retry-after': '7' }, body: 'short and stout' })
@@ -82,7 +82,7 @@ test('a request may have a shorter deadline than its client', async (t) => {
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url, timeoutMs: 50 })), 'timeout')
 })
 
-test('B31: of an endless answer only the first 64 KiB are read', async (t) => {
+test('of an endless answer only the first 64 KiB are read', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   sink.enqueue({ misbehave: 'huge' })
@@ -91,7 +91,7 @@ test('B31: of an endless answer only the first 64 KiB are read', async (t) => {
   t.true(answer.truncated)
 })
 
-test('B31: a compressed answer is never expanded', async (t) => {
+test('a compressed answer is never expanded', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   const bytes = Buffer.from('not really gzip')
@@ -117,7 +117,7 @@ test('a redirect is an answer unless following was requested', async (t) => {
   t.is(sink.requests.length, 1)
 })
 
-test('a followed redirect reaches its target, and a circle of them ends as too many', async (t) => {
+test('redirects are followed if requested; a loop of them fails as too many', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   sink.enqueue({ status: 302, headers: { location: '/next' } })
@@ -127,7 +127,7 @@ test('a followed redirect reaches its target, and a circle of them ends as too m
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url, followRedirects: 3 })), 'redirects')
 })
 
-test('L18: a redirect to another origin leaves the headers behind that were given for the first', async (t) => {
+test('a redirect to another origin does not send the headers of the request', async (t) => {
   await using first = await openHttpSink()
   await using other = await openHttpSink()
   await using http = client()
@@ -147,7 +147,7 @@ for (const [location, failure] of [
   ['http://inner.example/', 'blocked'],
   ['http://127.0.0.1:25/', 'invalid-url'],
 ] as const)
-  test(`B30: a redirect to ${location} is not followed`, async (t) => {
+  test(`a redirect to ${location} is not followed`, async (t) => {
     await using sink = await openHttpSink()
     await using http = client({ resolve: async () => ['10.0.0.1'] })
     sink.enqueue({ status: 307, headers: { location } })
@@ -163,7 +163,7 @@ test('a policy that requires TLS permits plain http only to allowed networks', a
   t.is(await failureOf(http.request({ method: 'GET', url: 'http://public.example/' })), 'invalid-url')
 })
 
-test('B30: a name whose addresses are not all allowed is never connected to', async (t) => {
+test('a name whose addresses are not all allowed is never connected to', async (t) => {
   await using sink = await openHttpSink()
   await using http = client({
     policy: { allowPrivate: false, plainHttp: 'anywhere' },
@@ -174,7 +174,7 @@ test('B30: a name whose addresses are not all allowed is never connected to', as
   t.is(sink.requests.length, 0)
 })
 
-test('B30: a name is resolved once per connection, and the checked address is the one connected to', async (t) => {
+test('a name is resolved once per connection, and the checked address is the one connected to', async (t) => {
   await using sink = await openHttpSink()
   let lookups = 0
   const resolve = async () => {
@@ -193,7 +193,7 @@ test('a local name is resolved as the machine does', async (t) => {
   t.is((await http.request({ method: 'GET', url: nameOf(sink.url, 'localhost') })).status, 200)
 })
 
-test('the TLS name stays the one of the URL when the address is pinned', async (t) => {
+test('the TLS server name is the host of the URL, not the resolved address', async (t) => {
   await using sink = await openHttpSink({ tls: { key: sinkKey, cert: sinkCertificate } })
   await using http = client({ resolve: async () => ['127.0.0.1'], certificateAuthority: sinkCertificate })
   t.is((await http.request({ method: 'GET', url: nameOf(sink.url, 'sink.test') })).status, 200)
@@ -283,8 +283,8 @@ test('a request ends with its signal, and with its own deadline for the connecti
   await once(silent, 'listening')
   const address = silent.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const patient = { timeoutMs: 3_600_000, connectTimeoutMs: 3_600_000 }
-  await using http = client(patient)
+  const longTimeouts = { timeoutMs: 3_600_000, connectTimeoutMs: 3_600_000 }
+  await using http = client(longTimeouts)
   const stop = new AbortController()
   const stopped = failureOf(http.request({ method: 'GET', url: `http://127.0.0.1:${port}/`, signal: stop.signal }))
   await once(silent, 'connection')

@@ -8,7 +8,7 @@ import { openProduct } from '../../support/product.ts'
 /** Maximum number of connections from one address. */
 const LIMIT = 100
 
-test('B20, B24: connections of one address to the metrics port are counted; another address is served', async (t) => {
+test('connections of one address to the metrics port are counted; another address is served', async (t) => {
   const port = await freePort()
   await using _app = await openProduct({ listener: 'http', workers: [], env: { METRICS_PORT: String(port) } })
   const open = async (localAddress: string): Promise<Socket> => {

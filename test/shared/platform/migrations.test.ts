@@ -1,23 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import knex from 'knex'
-import pg from 'pg'
-import { migrateLatest, pendingMigrations, rollbackAll } from '#shared/platform/database/migrate.ts'
-import { databaseUrl, withClient } from '../../../stack/database-admin.ts'
+import { migrateLatest, rollbackAll, schemaProblem } from '#shared/platform/database/migrate.ts'
+import { withClient } from '../../../stack/database-admin.ts'
+import { emptyDatabase } from '../../support/empty-database.ts'
 import { eventually } from '../../support/eventually.ts'
-import { postgresServer } from '../../support/services.ts'
-
-async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
-  const server = await postgresServer()
-  const name = `signalbox_test_${randomBytes(6).toString('hex')}`
-  await withClient(server, (client) => client.query(`create database ${pg.escapeIdentifier(name)}`))
-  return {
-    url: databaseUrl(server, name),
-    async [Symbol.asyncDispose]() {
-      await withClient(server, (client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`))
-    },
-  }
-}
+import { migrationFolder } from '../../support/migration-folder.ts'
 
 /** Everything of ours that the schema holds, one line each. */
 async function schemaOf(url: string): Promise<string[]> {
@@ -70,9 +57,48 @@ test('a schema of a newer release is nothing to complain of', async (t) => {
     client.query("INSERT INTO migrations (name, batch, migration_time) VALUES ('29990101000000_later.ts', 99, now())"),
   )
   t.deepEqual(await migrateLatest(database.url), [])
-  const db = knex({ client: 'pg', connection: database.url })
-  t.deepEqual(await pendingMigrations(db), [])
-  await db.destroy()
+  t.is(await problemOf(database.url), null)
+})
+
+async function problemOf(url: string): Promise<string | null> {
+  const db = knex({ client: 'pg', connection: url })
+  try {
+    return await schemaProblem(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+test('a schema is refused if a newer release has removed what this one uses', async (t) => {
+  await using database = await emptyDatabase()
+  await migrateLatest(database.url)
+  const apply = (name: string) => migrateLatest(database.url, migrationFolder(name, 'SELECT 1'))
+  await apply('20991231000000_contract_1_0_drop_old.ts')
+  t.is(await problemOf(database.url), null, 'this release does not use it')
+  await apply('20991231000001_contract_99_1_drop_old.ts')
+  t.is(await problemOf(database.url), 'its schema needs release 99.1 or newer: start that release')
+})
+
+test('a migration that waits for a table does not stop its other users', async (t) => {
+  await using database = await emptyDatabase()
+  await migrateLatest(database.url)
+  const name = '20991231000000_add_column.ts'
+  const folder = migrationFolder(name, 'ALTER TABLE checks ADD COLUMN later text')
+  await withClient(database.url, async (backup) => {
+    await backup.query('BEGIN; LOCK TABLE checks IN ACCESS SHARE MODE')
+    const migrating = migrateLatest(database.url, folder)
+    await withClient(database.url, async (client) => {
+      await eventually('the migration to wait', async () => {
+        const { rows } = await client.query("SELECT FROM pg_locks WHERE relation = 'checks'::regclass AND NOT granted")
+        return rows.length > 0
+      })
+      // Far longer than the migration may wait.
+      await client.query("SET statement_timeout = '30s'")
+      await t.notThrowsAsync(client.query('SELECT count(*) FROM checks'))
+    })
+    await backup.query('COMMIT')
+    t.deepEqual(await migrating, [name])
+  })
 })
 
 test('migrating leaves no lock behind in a session that a pooler keeps', async (t) => {

@@ -7,7 +7,7 @@ import { openProduct } from '../../support/product.ts'
 
 const QUEUE = 'financing.snapshot_due.financing-registrar'
 
-test('F17: a row that commits late is sent all the same, and one that is rolled back never', async (t) => {
+test('a row that commits late is sent all the same, and one that is rolled back never', async (t) => {
   await using product = await openProduct()
   const { deps } = await product.ingress()
   await using probe = await openBrokerProbe(product.config.amqpUrl)

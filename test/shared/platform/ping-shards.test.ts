@@ -5,10 +5,10 @@ import { ConflictError } from '#shared/errors.ts'
 import { POLL_EVERY_MS } from '#shared/platform/database/installation.ts'
 import {
   addGeneration,
-  agreeOnGenerations,
+  ensureGenerations,
+  findDeletableGenerations,
   KNOWS_FOR_MS,
   liveGenerations,
-  outlivedGenerations,
 } from '#shared/platform/database/ping-shards.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createDatabase } from '../../support/services.ts'
@@ -20,7 +20,7 @@ test('of two changes at once one is made, and none whose queues could not be dec
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
   try {
-    await agreeOnGenerations(db, 1)
+    await ensureGenerations(db, 1)
     const numbers = async () => (await liveGenerations(db)).map(({ shards }) => shards)
     const broken = addGeneration(db, 2, 'tester', async () => {
       throw new Error('no broker')
@@ -64,7 +64,7 @@ test('a generation opens after every process has heard of it, and ends when no p
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
   try {
-    await agreeOnGenerations(db, 1)
+    await ensureGenerations(db, 1)
     await addGeneration(db, 2, 'tester', async () => {})
     const { rows } = await db.raw(
       'SELECT 1000 * extract(epoch FROM opens_at - made_at)::float AS ms FROM ping_generations WHERE generation = 1',
@@ -74,7 +74,7 @@ test('a generation opens after every process has heard of it, and ends when no p
     const outlived = async (openForMs: number) => {
       const opened = db.raw("now() - ?::int * interval '1 second'", [openForMs / 1000])
       await db('ping_generations').where({ generation: 1 }).update({ opens_at: opened })
-      return (await outlivedGenerations(db)).map(({ generation }) => generation)
+      return (await findDeletableGenerations(db)).map(({ generation }) => generation)
     }
     const HOUR_MS = 3_600_000
     t.deepEqual(await outlived(KNOWS_FOR_MS + 2 * HOUR_MS), [], 'it was not read to its end')

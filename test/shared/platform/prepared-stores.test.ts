@@ -41,7 +41,7 @@ const names = async (tx: Parameters<typeof query>[0]) =>
   (await query<{ name: string }>(tx, 'SELECT name FROM projects ORDER BY name')).map(({ name }) => name)
 const RENAME = 'UPDATE projects SET name = ? WHERE organisation_id = ?'
 
-test('B08: a transaction of prepared statements sees its tenant alone, and leaves nothing to the next one', async (t) => {
+test('a transaction of prepared statements sees its tenant alone, and leaves nothing to the next one', async (t) => {
   const { db, one, other, asTenant } = await tenants(t)
   for (const [tenant, name] of [
     [one, 'one'],
@@ -60,7 +60,7 @@ test('B08: a transaction of prepared statements sees its tenant alone, and leave
   t.deepEqual(wide, [['one'], ['one', 'other'], ['one']], 'one statement that crosses tenants is wider, and no other')
 })
 
-test('B08: what a tenant writes by prepared statements reaches no row of another, whenever it travels', async (t) => {
+test('what a tenant writes by prepared statements reaches no row of another, whenever it travels', async (t) => {
   const { db, one, other, asTenant } = await tenants(t)
   const changed = await asTenant(one, () =>
     preparedTransaction(db, async ({ tx, writes }) => {

@@ -45,7 +45,7 @@ for (const [text, bucket] of [
   [null, 'unknown'],
   [undefined, 'unknown'],
 ] as const) {
-  test(`B24, M8: ${JSON.stringify(text)} is limited as ${bucket}`, (t) => {
+  test(`${JSON.stringify(text)} is limited as ${bucket}`, (t) => {
     t.is(addressBucket(text), bucket)
   })
 }

@@ -20,7 +20,7 @@ test('a process whose folder lacks a mark of a used database reports it once', a
   const open = async () => {
     written.length = 0
     await using gate = openRestoreGate({ db, log, directory })
-    await gate.requested()
+    await gate.firstCheck()
     t.deepEqual(gate.problems(), [])
     return written.filter((line) => line.includes('restore.unguarded')).length
   }

@@ -23,3 +23,13 @@ test('a problem of one role counts for its process and for no other role', async
   const { rows } = await workers.db.raw("SELECT current_setting('application_name') AS name")
   t.is(rows[0].name, 'signalbox-test-workers')
 })
+
+test('a process logs a warning for each deprecated setting when it starts', async (t) => {
+  await using product = await openProduct()
+  await using resources = new AsyncDisposableStack()
+  const logged: unknown[] = []
+  const log = Object.assign(createLog('silent', 'test'), { warn: (...entry: unknown[]) => void logged.push(entry) })
+  const warning = 'OLD_NAME is deprecated: use NEW_NAME (since 1.2)'
+  await openPlatform(resources, 'signalbox-test', { ...product.config, warnings: [warning] }, log)
+  t.deepEqual(logged[0], [{ warning }, 'settings.deprecated'])
+})

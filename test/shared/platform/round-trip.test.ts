@@ -23,7 +23,7 @@ async function noted(t: { teardown(end: () => Promise<void>): void }): Promise<K
 
 const numbers = (db: Knex) => query<{ n: number }>(db, 'SELECT n FROM noted ORDER BY n')
 
-test('statements of one turn travel together, in their order, and each gets its own rows', async (t) => {
+test('statements of one event-loop iteration are sent together, in order', async (t) => {
   const db = await noted(t)
   for (const n of [1, 2]) {
     const rows: unknown = await preparedTransaction(db, async (run) => {

@@ -5,7 +5,7 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 const KEY = 'a secret key that only tests know, long enough'
 const secrets = createSecrets(KEY)
 
-test('L18: a value that was sealed for one purpose opens for no other', (t) => {
+test('a value that was sealed for one purpose opens for no other', (t) => {
   const sealed = secrets.seal('ping-key', 'the key')
   t.regex(sealed, /^v2\./)
   t.is(secrets.open('ping-key', sealed), 'the key')

@@ -56,16 +56,16 @@ const refused: [string, string][] = [
   ['http://[::7f00:1]/', 'private-address'],
 ]
 for (const [url, reason] of refused)
-  test(`B29: the target "${url}" is refused: ${reason}`, async (t) => {
+  test(`the target "${url}" is refused: ${reason}`, async (t) => {
     t.deepEqual(await checkTarget(url, monitoring, resolvesTo('93.184.216.34')), { ok: false, reason })
   })
 
 for (const url of ['http://localhost./', 'http://x.localhost/', 'http://foo.internal/', 'http://rabbitmq/'])
-  test(`L5: the name in "${url}" is refused when it is saved, though it does not resolve`, async (t) => {
+  test(`the name in "${url}" is refused when it is saved, though it does not resolve`, async (t) => {
     t.deepEqual(await checkTarget(url, monitoring, unresolvable), { ok: false, reason: 'private-address' })
   })
 
-test('L5: an integration may use a port below 1024 that is no other service’s, an endpoint of /v1 may not', async (t) => {
+test('an integration may use a port below 1024 that is no other service’s, an endpoint of /v1 may not', async (t) => {
   const evaluations = [monitoring, webhooks].map((policy) =>
     checkTarget('https://example.com:444/', policy, resolvesTo('93.184.216.34')),
   )

@@ -22,7 +22,7 @@ function refused(env: Record<string, string>): string[] {
   }
 }
 
-test('M11: safe settings start on every address', (t) => {
+test('safe settings start on every address', (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'signalbox.example', '127.0.0.1'])
     t.deepEqual(refused({ ...safe, HOST }), [])
 })
@@ -41,7 +41,7 @@ for (const [setting, value] of [
   ['SECRET_KEY', '0123456789 0123456789 0123456789'],
   ['SECRET_KEY_PREVIOUS', 'change-me-for-something-longer-of-your-own'],
 ] as const)
-  test(`M11: ${setting} of ${value} is refused beyond the loopback, by its name`, (t) => {
+  test(`${setting} of ${value} is refused beyond the loopback, by its name`, (t) => {
     t.deepEqual(refused({ ...safe, [setting]: value }), [setting]) // HOST is 0.0.0.0 by default
     t.deepEqual(refused({ ...safe, [setting]: value, HOST: '::' }), [setting])
     for (const HOST of ['127.0.0.1', '::1', 'localhost']) t.deepEqual(refused({ ...safe, [setting]: value, HOST }), [])
@@ -68,11 +68,11 @@ test('a login without a password is refused beyond the loopback', (t) => {
   t.deepEqual(refused(relay), [], 'a relay without login and a local socket need no password')
 })
 
-test('M11: a random key of hexadecimal digits is strong enough, even if some digits are missing', (t) => {
+test('a random key of hexadecimal digits is strong enough, even if some digits are missing', (t) => {
   t.deepEqual(refused({ ...safe, SECRET_KEY: '1234567890ab'.repeat(5) }), [])
 })
 
-test('M11: a secret file that other users can read or change is refused beyond the loopback', (t) => {
+test('a secret file that other users can read or change is refused beyond the loopback', (t) => {
   // Not below the usual folder for temporary files: that of a test run may be closed to others.
   const folder = mkdtempSync('/var/tmp/signalbox-settings-')
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -100,7 +100,7 @@ test('M11: a secret file that other users can read or change is refused beyond t
   t.deepEqual(refused({ ...env, SECRET_KEY_FILE: join(inner, 'key') }), [])
 })
 
-test('M11: metrics for others take a second word', (t) => {
+test('metrics for others take a second word', (t) => {
   t.deepEqual(refused({ ...safe, METRICS_HOST: '0.0.0.0' }), ['METRICS_HOST'])
   t.deepEqual(refused({ ...safe, METRICS_HOST: '0.0.0.0', METRICS_OPEN: 'true' }), [])
   t.deepEqual(refused({ ...safe, METRICS_HOST: '::1' }), [])

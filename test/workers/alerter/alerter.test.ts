@@ -76,7 +76,7 @@ test('two alerters process each flip once, and those of a check in order', async
   const { deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 20 }, () => addCheck(deps, project.id)))
   await notify(product.db, checks, [await addWebhook(deps, project.id, 'http://127.0.0.1:1')])
-  for (let turn = 0; turn < 100; turn++) {
+  for (let round = 0; round < 100; round++) {
     await addFlips(product, checks, 'up', 'down')
     await addFlips(product, checks, 'down', 'up')
   }
@@ -96,11 +96,11 @@ test('two alerters process each flip once, and those of a check in order', async
     await product.db.raw('SELECT count(*) AS rows, count(DISTINCT flip_id) AS flips FROM notifications')
   ).rows
   t.deepEqual({ rows: Number(notified.rows), flips: Number(notified.flips) }, { rows: 4000, flips: 4000 })
-  const { rows: overtaken } = await product.db.raw(`
+  const { rows: reordered } = await product.db.raw(`
     SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id
       JOIN processed f ON f.flip_id = a.id JOIN processed g ON g.flip_id = b.id
     WHERE g.tx <> f.tx AND g.at < f.at`)
-  t.is(overtaken.length, 0)
+  t.is(reordered.length, 0)
   t.is((await product.db('processed').select('flip_id')).length, 4000)
 })
 

@@ -15,7 +15,7 @@ const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 const reasons = async ({ db }: HttpProduct, check: { id: number } | undefined) =>
   (await db('alert_decisions').where({ check_id: check?.id }).orderBy('id')).map(({ reason }) => reason)
 
-test.serial('a window suppresses an outage until its end, and a recovered one forever', async (t) => {
+test.serial('a window delays notifications until it ends and drops those of recovered outages', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { db } = product
@@ -51,7 +51,7 @@ test.serial('a window suppresses an outage until its end, and a recovered one fo
   )
 })
 
-test.serial('a recovery follows a direct notification despite a later window or parent', async (t) => {
+test.serial('a recovery is sent after a direct notification despite a later window or parent', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { checks, post, ping } = await withChecks(product, sink, ['patched', 'child', 'router'])
@@ -88,7 +88,7 @@ test.serial('deleting or ending a window sends suppressed notifications at once'
   t.is(notifiedOf(sink)[0], `down ${check?.uuid}`)
 })
 
-test.serial('a parent that is down suppresses its child, which never notifies', async (t) => {
+test.serial('a parent that is down suppresses notifications of its child', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { checks, post, ping } = await withChecks(product, sink, ['router', 'web'])
@@ -151,11 +151,11 @@ test.serial('a cycle of parents through tags suppresses no notification', async 
   await product.db('checks').update({ status: 'up' })
   await Promise.all([ping(a, '/fail'), ping(b, '/fail')])
   await eventually('both to notify', async () => new Set(notifiedOf(sink)).size === 2)
-  const notified = [...(await reasons(product, a)), ...(await reasons(product, b))]
-  t.true(notified.includes('PARENT_CYCLE'), notified.join())
+  const decided = [...(await reasons(product, a)), ...(await reasons(product, b))]
+  t.true(decided.includes('PARENT_CYCLE'), decided.join())
 })
 
-test.serial('a gap suppresses only checks of its listener until it ends', async (t) => {
+test.serial('a coverage gap suppresses only checks of its listener, until it ends', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { db } = product
@@ -177,8 +177,8 @@ test.serial('a gap suppresses only checks of its listener until it ends', async 
   })
   const earlier = { alert_at: db.raw(`alert_at - interval '1 hour'`), evaluated_at: db.fn.now(), next_at: db.fn.now() }
   await db('incidents').update(earlier)
-  await eventually('the repeat of the one', async () => (await reasons(product, byMail)).includes('REPEAT'))
-  await eventually('the other to be suppressed', async () => (await reasons(product, byHttp)).includes('COVERAGE_GAP'))
+  await eventually('the repeat of by-mail', async () => (await reasons(product, byMail)).includes('REPEAT'))
+  await eventually('by-http to be suppressed', async () => (await reasons(product, byHttp)).includes('COVERAGE_GAP'))
   t.deepEqual(
     await reasons(product, byHttp),
     ['FIRST_SUCCESS', 'FIRST', 'COVERAGE_GAP'],
@@ -187,7 +187,7 @@ test.serial('a gap suppresses only checks of its listener until it ends', async 
   t.deepEqual(await reasons(product, byMail), ['FIRST_SUCCESS', 'FIRST', 'REPEAT'])
   await db('coverage_gaps').update({ until_at: db.fn.now() })
   await storeGaps(db, [], nowMicros())
-  await eventually('the repeat of the other', async () => (await reasons(product, byHttp)).at(-1) === 'REPEAT')
+  await eventually('the repeat of by-http', async () => (await reasons(product, byHttp)).at(-1) === 'REPEAT')
 })
 
 test.serial('a paused, deleted or unlinked parent stops suppressing its children', async (t) => {
@@ -247,6 +247,6 @@ test.serial('an acknowledgement before the first attempt withdraws a flapping me
   await product.workers(['notifier'])
   await db('notifications').update({ queued_until: null })
   await eventually('all to be over', async () => (await db('notifications').where({ state: 'pending' })).length === 0)
-  t.like(await db('notifications').where({ what: 'flapping' }).first(), { state: 'suppressed', error: 'Overtaken' })
+  t.like(await db('notifications').where({ what: 'flapping' }).first(), { state: 'suppressed', error: 'Superseded' })
   t.is(sink.requests.length, 0)
 })

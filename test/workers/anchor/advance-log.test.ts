@@ -51,7 +51,7 @@ async function restore(db: Knex): Promise<void> {
   }
 }
 
-test('checkpoints have roots and proofs that anyone can recompute', async (t) => {
+test('roots and proofs of checkpoints can be recomputed', async (t) => {
   await using log = await openLog()
   for (const count of [1, 1, 255, 300, 3]) {
     await storeEntries(log.db, count)
@@ -63,7 +63,7 @@ test('checkpoints have roots and proofs that anyone can recompute', async (t) =>
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
 })
 
-test('F24 concurrent sequencers create one log', async (t) => {
+test('concurrent sequencers create one log', async (t) => {
   await using log = await openLog()
   for (let round = 0; round < 5; round++) {
     await storeEntries(log.db, 40)
@@ -75,7 +75,7 @@ test('F24 concurrent sequencers create one log', async (t) => {
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
 })
 
-test('F24 a database restored from an older backup is refused with instructions', async (t) => {
+test('a database restored from an older backup is refused with instructions', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 10)
   await advanceLog(log.deps)
@@ -90,7 +90,7 @@ test('F24 a database restored from an older backup is refused with instructions'
   t.deepEqual((await readLog(log.db)).sizes, [10])
 })
 
-test('F24 a restored database with other entries is refused', async (t) => {
+test('a restored database with other entries is refused', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 10)
   await advanceLog(log.deps)
@@ -106,7 +106,7 @@ test('F24 a restored database with other entries is refused', async (t) => {
   t.deepEqual((await readLog(log.db)).sizes, [10])
 })
 
-test('F24 a checkpoint is published only after its copy is stored', async (t) => {
+test('a checkpoint is published only after its copy is stored', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 5)
   const blocked = join(log.folder, 'not-a-folder')

@@ -9,7 +9,7 @@ import { problemsOf, readLog, storeEntries } from './log-of-test.ts'
 
 // F24: the process is killed between each pair of steps, and again while it repairs the first crash.
 for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published']) {
-  test.serial(`F24 a sequencer killed at ${point} leaves a log that continues with the same bytes`, async (t) => {
+  test.serial(`a sequencer killed at ${point} leaves a log that continues with the same bytes`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
     await using product = await openProduct({ env: { CHECKPOINT_DIR: folder } })
     const { db } = product

@@ -14,7 +14,7 @@ function acquireMany(
 }
 
 /** Waits until the callbacks of all settled promises have run. */
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const iteration = () => new Promise((resolve) => setImmediate(resolve))
 
 function release(result: Acquired | undefined): void {
   if (result && 'release' in result) result.release()
@@ -29,24 +29,24 @@ test('gives one project 24 slots of a target and all projects together 32', asyn
   const first = acquireMany(limiter, 'slow', 1, 100)
   const second = acquireMany(limiter, 'slow', 2, 100)
   const other = acquireMany(limiter, 'quick', 1, 10)
-  await turn()
+  await iteration()
   t.deepEqual([started(first), started(second), started(other)], [24, 8, 10])
 })
 
-test('gives free slots to waiting projects in turn', async (t) => {
+test('gives free slots to waiting projects in rotation', async (t) => {
   const limiter = new ConcurrencyLimiter()
   const many = acquireMany(limiter, 'slow', 1, 900)
   const few = acquireMany(limiter, 'slow', 2, 20)
-  await turn()
+  await iteration()
   t.deepEqual([started(many), started(few)], [24, 8])
   for (let n = 0; n < 12; n++) release(many.results[n])
-  await turn()
+  await iteration()
   t.deepEqual([started(many), started(few)], [30, 14], 'six each')
   const late = acquireMany(limiter, 'slow', 3, 1)
   release(many.results[12])
   release(few.results[0])
   release(many.results[13])
-  await turn()
+  await iteration()
   t.is(started(late), 1)
 })
 
@@ -60,7 +60,7 @@ test('spaces the retry times of rejected attempts by the throughput of the targe
     const to = performance.now()
     void result.then((got) => 'retryInMs' in got && rejected.push({ ...got, from, to }))
   }
-  await turn()
+  await iteration()
   t.is(rejected.length, 500, '24 have a slot and 1,000 wait')
   t.true(rejected.every(({ retryInMs }) => retryInMs >= 1_000))
   // Each retry time counts from the call, which lies between two readings of the clock.
@@ -72,7 +72,7 @@ test('spaces the retry times of rejected attempts by the throughput of the targe
   )
   t.true((latest.at(-1) ?? 0) - (earliest[0] ?? 0) > 200, 'not all together')
   const few = acquireMany(limiter, 'slow', 2, 8)
-  await turn()
+  await iteration()
   t.is(started(few), 8, 'another project still finds slots')
 })
 
@@ -80,7 +80,7 @@ test('measures throughput by finished attempts while others wait', async (t) => 
   let now = 0
   const limiter = new ConcurrencyLimiter(25_000, () => now)
   const { results } = acquireMany(limiter, 'target', 1, 1_024)
-  await turn()
+  await iteration()
   let left = 0
   const releaseNext = (count: number) => {
     for (; count > 0; count--) release(results[left++])
@@ -89,26 +89,26 @@ test('measures throughput by finished attempts while others wait', async (t) => 
     const before = retryTimes({ results }).length
     while (retryTimes({ results }).length === before) {
       void limiter.acquire('target', 1).then((result) => results.push(result))
-      await turn()
+      await iteration()
     }
     return retryTimes({ results }).at(-1) ?? 0
   }
   // The notifier was busy with the rest of the burst: the first attempts took 150 ms, the next ones 1 ms.
   now = 150
   releaseNext(24)
-  await turn()
+  await iteration()
   t.true((await retryMs()) < 2_000, '1,000 attempts wait before it, and nearly 1,000 finish per second')
   for (let rest = 500; rest > 0; rest--) {
     now += 1
     releaseNext(1)
-    await turn()
+    await iteration()
   }
   t.true((await retryMs()) < 2_000)
   // 24 slots with 200 ms each: 120 attempts per second.
   for (let round = 0; round < 20; round++) {
     now += 200
     releaseNext(24)
-    await turn()
+    await iteration()
   }
   const slow = await retryMs()
   t.true(slow > 6_000 && slow < 11_000, `${slow} ms for a thousand`)
@@ -121,12 +121,12 @@ test('does not count idle time of a target as low throughput', async (t) => {
   acquireMany(limiter, 'target', 2, 1)
   for (let round = 0; round < 3; round++) {
     const { results } = acquireMany(limiter, 'target', 1, 1_025)
-    await turn()
+    await iteration()
     t.true((retryTimes({ results })[0] ?? Number.POSITIVE_INFINITY) < 2_000)
     for (let left = 0; left < 1_024; left++) {
       now += 1
       release(results.filter((result) => 'release' in result)[left])
-      await turn()
+      await iteration()
     }
     now += 60_000
   }
@@ -135,7 +135,7 @@ test('does not count idle time of a target as low throughput', async (t) => {
 test('limits waiting attempts over all targets, but allows four per project', async (t) => {
   const limiter = new ConcurrencyLimiter()
   const bursts = ['a', 'b', 'c'].map((target, n) => acquireMany(limiter, target, n, 1_024))
-  await turn()
+  await iteration()
   t.deepEqual(
     bursts.map((each) => retryTimes(each).length),
     [0, 0, 996],
@@ -146,10 +146,10 @@ test('limits waiting attempts over all targets, but allows four per project', as
 test('rejects an attempt after its maximum wait and frees the slot', async (t) => {
   const limiter = new ConcurrencyLimiter(5)
   const { results } = acquireMany(limiter, 'hangs', 1, 26)
-  while (retryTimes({ results }).length < 2) await turn()
+  while (retryTimes({ results }).length < 2) await iteration()
   t.is(started({ results }), 24)
   for (const result of results) release(result)
   const next = acquireMany(limiter, 'hangs', 1, 24)
-  await turn()
+  await iteration()
   t.is(started(next), 24)
 })

@@ -66,7 +66,7 @@ test('concurrent claims get each attempt once, and a deletion blocks no other', 
   await db('notifications').where({ id: deleted?.id }).delete()
   const finished = taken.map((claimed) => ({
     notificationId: claimed.id,
-    integrationId: claimed.integrationId,
+    integrationId: claimed.integrationId ?? 0,
     attempt: claimed.attempt,
     startedAt: nowMicros(),
     durationMs: 5,

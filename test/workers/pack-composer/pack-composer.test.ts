@@ -67,7 +67,7 @@ for (const point of ['pack-gathered', 'pack-half-stored', 'pack-stored', BEFORE_
   })
 }
 
-test.serial('F08 a message published five times to two composers has one effect', async (t) => {
+test.serial('a message published five times to two composers has one effect', async (t) => {
   await using product = await openProduct()
   const { base, deps } = await product.ingress()
   const client = await openClient(product, base)

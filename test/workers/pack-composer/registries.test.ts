@@ -28,7 +28,7 @@ function openRegistries(url: string) {
   return openProductionRegistries(config, registryTools(Date.now))
 }
 
-test('H4: invalid consent handles do not open a breaker', async (t) => {
+test('invalid consent handles do not open a breaker', async (t) => {
   await using gateway = await recordingGateway([ok({})])
   await using open = openRegistries(gateway.url)
   const { outwardSupplies } = open.registries
@@ -45,7 +45,7 @@ test('H4: invalid consent handles do not open a breaker', async (t) => {
   )
 })
 
-test('H4: an unavailable gateway opens only the breaker of the caller', async (t) => {
+test('an unavailable gateway opens only the breaker of the caller', async (t) => {
   await using gateway = await recordingGateway(['RESET'])
   await using open = openRegistries(gateway.url)
   const { outwardSupplies } = open.registries

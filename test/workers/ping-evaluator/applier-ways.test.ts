@@ -17,7 +17,7 @@ const EDITS = [
   { manual_resume: true },
 ]
 
-test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
+test('cached checks give the same checks, logs and flips as checks that are read', async (t) => {
   const { db, ids } = await openChecks(t, 2 * SCENARIOS)
   for (let scenario = 0; scenario < SCENARIOS; scenario++) {
     const random = randomOf(SEED, scenario)
@@ -31,7 +31,7 @@ test('by whichever way, checks, logs and flips are what they are when every chec
         continue
       }
       at += 10 * SECOND
-      // Some were overtaken on their way.
+      // Some pings arrive out of order.
       const receivedAt = at - random.pick([0, 0, 0, 0, 3, 40]) * SECOND
       const kind = random.pick(['success', 'success', 'start', 'fail', 'log'] as const)
       const ping = { kind, rid: random.pick(RUNS), receivedAt }
@@ -46,7 +46,7 @@ test('by whichever way, checks, logs and flips are what they are when every chec
   }
 })
 
-/** The rows that pings write beside their check. */
+/** The rows that pings write besides their check. */
 async function allOf(db: Knex, id: number) {
   const tables = [
     await db('pings').where({ check_id: id }).orderBy('n'),
@@ -56,7 +56,7 @@ async function allOf(db: Knex, id: number) {
   return tables.map((rows) => rows.map(withoutNames))
 }
 
-/** A row without what no two checks have in common. */
+/** Removes the values that differ for each check from a row. */
 function withoutNames(row: object): object {
   const own = ['id', 'uuid', 'badge_key', 'created_at', 'check_id', 'processed_at']
   return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)))

@@ -43,10 +43,10 @@ test('checks that this process has stored are not read again for their next ping
     ['5 log', '6 success', '7 log', '8 success', '9 log'],
   )
   await applier.apply(send(...ids.map((id) => aPing(id))))
-  t.is(await reads(db), 2, 'one that is not known has all of them read')
+  t.is(await reads(db), 2, 'one unknown check causes a read of all checks')
 })
 
-test('a flip of a check that was not read is stored with its wake-up', async (t) => {
+test('a flip of a check that was not read is stored with its outbox message', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -63,7 +63,7 @@ const CHANGES: Record<string, { change: object; expected: object }> = {
     change: { status: 'paused', alert_after: null, manual_resume: true },
     expected: { status: 'paused', n_pings: 2 },
   },
-  'takes POST alone since': { change: { status: 'down', methods: 'POST' }, expected: { status: 'down', n_pings: 2 } },
+  'accepts only POST since': { change: { status: 'down', methods: 'POST' }, expected: { status: 'down', n_pings: 2 } },
 }
 
 for (const [what, { change, expected }] of Object.entries(CHANGES)) {
@@ -74,7 +74,7 @@ for (const [what, { change, expected }] of Object.entries(CHANGES)) {
     await db('checks').where({ id }).update(change)
     t.like(await applier.apply(send(aPing(other), aPing(id))), { applied: 2 })
     t.like(await stateOf(db, id), expected)
-    t.like(await stateOf(db, other), { status: 'up', n_pings: 2 }, 'nothing of the first try is left')
+    t.like(await stateOf(db, other), { status: 'up', n_pings: 2 }, 'the first attempt was rolled back')
     t.is(
       await db('pings')
         .where({ check_id: other })
@@ -84,7 +84,7 @@ for (const [what, { change, expected }] of Object.entries(CHANGES)) {
   })
 }
 
-test('the evaluator sees changes by others: a schedule, by the next deadline', async (t) => {
+test('the evaluator sees a changed schedule at the next deadline', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -95,7 +95,7 @@ test('the evaluator sees changes by others: a schedule, by the next deadline', a
   t.is(state.alert_after.getTime(), Math.floor((receivedAt + 120 * SECOND) / 1000))
 })
 
-test('a check that is gone has its pings dropped, and no other loses one', async (t) => {
+test('pings of a deleted check are dropped, those of others are stored', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 2)
   const [gone = 0, id = 0] = ids
   await applier.apply(send(aPing(gone), aPing(id)))
@@ -137,23 +137,23 @@ async function openStreamsTwice(applier: Applier, id: number) {
   return [await applier.apply(send(aPing(id))), await applier.apply(send(aPing(id)))]
 }
 
-test('a ping that overwrites none is stored without looking, one that does with a look', async (t) => {
+test('a ping is inserted without a read unless it overwrites an older one', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   for (let n = 1; n <= 8; n++) await applier.apply(send(aPing(id)))
   t.is(await runsOf(db, 'add-pings'), 4, 'the second to the fifth')
-  t.is(await runsOf(db, 'record-pings'), 4, 'the first, of a check that was not known, and those after the fifth')
+  t.is(await runsOf(db, 'record-pings'), 4, 'the first, because the check was unknown, and those after the fifth')
   t.is(await reads(db), 1)
 })
 
-test('a log whose limit was raised continues at an unexpectedly occupied place', async (t) => {
+test('after its limit was raised, a log overwrites pings that occupy the new slots', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 2)
   const [id = 0, other = 0] = ids
   for (let n = 1; n <= 6; n++) await applier.apply(send(aPing(id)))
-  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 5, 6], 'of five places, 5 and 6 have taken the first two')
+  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 5, 6], 'of five slots, 5 and 6 use the first two')
   const larger = openApplier(db, undefined, 8)
   for (let n = 7; n <= 9; n++) t.like(await larger.apply(send(aPing(id), aPing(other))), { applied: 2 })
-  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 7, 8, 9], '8 and 9 want the same two')
+  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 7, 8, 9], '8 and 9 use the same two')
   t.deepEqual(await numbersOf(db, other), [1, 2, 3])
   t.like(await stateOf(db, id), { n_pings: 9 })
 })
@@ -176,7 +176,7 @@ test('a rolled-back batch is not stored or cached', async (t) => {
   t.like(await stateOf(db, id), { status: 'down', n_pings: 2 })
 })
 
-test('a ping from the future arrived now, also at a check that is known', async (t) => {
+test('a ping from the future gets the current time, also if its check is cached', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -189,7 +189,7 @@ test('checks that others change frequently are read first', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
-  const before = await undone(db)
+  const before = await rollbacksOf(db)
   const ROUNDS = 40
   for (let round = 0; round < ROUNDS; round++) {
     await db('checks')
@@ -197,13 +197,12 @@ test('checks that others change frequently are read first', async (t) => {
       .update({ name: `${round}` })
     t.like(await applier.apply(send(aPing(id))), { applied: 1 })
   }
-  // Tries in vain are 1, 2, 4, 8 ... transactions apart.
-  t.true((await undone(db)) - before <= 6)
+  // Failed attempts are 1, 2, 4, 8 ... transactions apart.
+  t.true((await rollbacksOf(db)) - before <= 6)
   t.is(await reads(db), ROUNDS + 1)
 })
 
-/** Transactions that were rolled back. */
-async function undone(db: Knex): Promise<number> {
+async function rollbacksOf(db: Knex): Promise<number> {
   await db.raw('SELECT pg_stat_force_next_flush()')
   const { rows } = await db.raw<{ rows: { n: number }[] }>(
     'SELECT xact_rollback::int AS n FROM pg_stat_database WHERE datname = current_database()',

@@ -92,7 +92,7 @@ test('a blocked evaluator is not ready, and its metric counts from the receipt o
     const accepted = performance.now()
     const readiness = { add: (each: Problems) => void problems.push(each) }
     const evaluator = await product.workers(['ping-evaluator'], { readiness })
-    await eventually('the ping to be in hand', async () => (await ageOf(evaluator.metrics)) > 0)
+    await eventually('the ping to be received', async () => (await ageOf(evaluator.metrics)) > 0)
     const sinceAccepted = (performance.now() - accepted) / 1000
     t.true((await ageOf(evaluator.metrics)) > sinceAccepted - 0.1, 'the start of the process does not hide its age')
     await eventually('the reason', async () =>

@@ -21,7 +21,7 @@ test('either all requested checks are returned, or none', (t) => {
   t.is(known.take([1]), null, 'what is handed out is no longer known')
 })
 
-test('numbers of another server, or after so many that they come again, are not relied on', (t) => {
+test('transaction numbers of another server, or old enough to repeat, are ignored', (t) => {
   const known = new KnownChecks()
   known.keep(checks(1), { xid: 10, server })
   t.true(known.isOf({ xid: 11, server }))
@@ -33,7 +33,7 @@ test('numbers of another server, or after so many that they come again, are not 
   t.is(known.take([3])?.length, 1)
 })
 
-test('checks whose rules need more than the check are not remembered', (t) => {
+test('checks with rules that need other rows are not cached', (t) => {
   const known = new KnownChecks()
   known.keep([aCheck({ id: 1, ruleBits: RULE_BITS.sources }), aCheck({ id: 2, ruleBits: RULE_BITS.pingAuth })], {
     xid: 10,
@@ -43,7 +43,7 @@ test('checks whose rules need more than the check are not remembered', (t) => {
   t.is(known.take([2])?.length, 1)
 })
 
-test('the checks that were stored longest ago are evicted first', (t) => {
+test('the checks with the oldest write are evicted first', (t) => {
   const known = new KnownChecks()
   const many = Array.from({ length: 20_000 }, (_, id) => id)
   known.keep(checks(...many), { xid: 10, server })
@@ -66,7 +66,7 @@ test('checks that are often outdated are requested less often, until they are va
     after.push(refusals())
   }
   t.deepEqual(after, [1, 2, 4, 8, 16, 32, 64, 64])
-  known.held()
+  known.current()
   known.outdated()
   t.is(refusals(), 1)
 })

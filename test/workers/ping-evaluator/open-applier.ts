@@ -31,7 +31,7 @@ export function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): Acc
   return { checkId, kind: 'success', exitStatus: null, receivedAt: nowMicros(), rid: null, ...request, ...changes }
 }
 
-/** The messages of one listener. */
+/** Creates the messages of one listener. */
 export function openStream() {
   const stream = randomUUID()
   let seq = 0

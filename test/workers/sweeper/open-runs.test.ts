@@ -19,7 +19,7 @@ test.serial('a run is abandoned 72 hours after its deadline, and not before', as
     )
   }
   await product.workers(['sweeper'])
-  await eventually('the older one to be given up', async () => {
+  await eventually('the older run to be abandoned', async () => {
     return (await db('runs').where({ check_id: check.id, outcome: 'abandoned' })).length > 0
   })
   t.deepEqual(await db('runs').where({ check_id: check.id }).orderBy('n').pluck('outcome'), ['open', 'abandoned'])
@@ -39,7 +39,7 @@ test.serial('owners are notified at most once a day of runs abandoned above the 
     t.is((await fetch(url, { method: 'POST' })).status, 200)
   }
   const abandonedRuns = async (count: number) =>
-    await eventually(`${count} runs to be given up`, async () => {
+    await eventually(`${count} runs to be abandoned`, async () => {
       return (await db('runs').where({ check_id: check.id, outcome: 'abandoned' })).length === count
     })
   for (let n = 0; n < 3; n++) await start()

@@ -5,6 +5,7 @@ import { nextReport } from '#shared/monitoring/reports/report-times.ts'
 import { createTeam, emailOf, join, type Team } from '../../ingress/web/people.ts'
 import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
 import { eventually } from '../../support/eventually.ts'
+import { addMethod } from '../../support/personal.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 import { openSmtpSink, type RecordedMail, type SmtpSink } from '../../support/smtp-sink.ts'
@@ -40,7 +41,7 @@ async function open(): Promise<Fixture> {
   }
 }
 
-/** The text of a mail with quoted-printable undone. */
+/** Returns the text of a mail, decoded from quoted-printable. */
 function textOf(mail: RecordedMail): string {
   return mail.raw
     .toString()
@@ -48,7 +49,7 @@ function textOf(mail: RecordedMail): string {
     .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** A check that went down at an instant and is down still. */
+/** Adds a check that is down since an instant. */
 async function downCheck({ app, team }: Fixture, name: string, at: Date, state = 'alerting', tags = '') {
   const check = await addCheck(app.deps, team.project.id, { name, tags })
   await app
@@ -68,6 +69,20 @@ async function downCheck({ app, team }: Fixture, name: string, at: Date, state =
     down_at: at,
   })
   return check
+}
+
+/** Adds two failed messages to a person, of which one bundles two notifications, and one that was no longer needed. */
+async function failedMessages({ app, userId }: Fixture, checkId: number, at: Date) {
+  const methodId = await addMethod(app.deps, userId, 'gotify', { url: 'http://127.0.0.1:9', token: 'x' })
+  const [first, second] = [randomUUID(), randomUUID()]
+  const common = { check_id: checkId, user_id: userId, method_id: methodId, check_status: 'down', what: 'first' }
+  const row = { ...common, state: 'failed', error: 'Time-out', created_at: at, attempts: 1 }
+  await app.db('notifications').insert([
+    { ...row, id: first, leader_id: first, entry: 1 },
+    { ...row, id: randomUUID(), leader_id: first, entry: 2 },
+    { ...row, id: second, leader_id: null, entry: 3 },
+    { ...row, id: randomUUID(), leader_id: null, entry: 4, state: 'suppressed', error: 'Superseded' },
+  ])
 }
 
 const HOUR = 3_600_000
@@ -93,7 +108,8 @@ test('two sweepers send one report, which one click unsubscribes', async (t) => 
   const { smtp, app, owner, userId } = fixture
   await owner.post('/account/reports', { report: 'daily', reminder: 'hourly', tz: 'UTC' }, '/account')
   const midnight = new Date(new Date().setUTCHours(0, 0, 0, 0))
-  await downCheck(fixture, 'backup', new Date(midnight.getTime() - 6 * HOUR))
+  const down = await downCheck(fixture, 'backup', new Date(midnight.getTime() - 6 * HOUR))
+  await failedMessages(fixture, down.id, new Date(midnight.getTime() - 5 * HOUR))
   const silent = await addCheck(app.deps, fixture.team.project.id, { name: 'forgotten' })
   await app
     .db('checks')
@@ -108,6 +124,7 @@ test('two sweepers send one report, which one click unsubscribes', async (t) => 
   t.true(text.includes('Uptime: 75.000 %'), text)
   t.true(text.includes('Downtime: 6 hours, 0 minutes'), text)
   t.true(text.includes('- backup: down 6 hours, 0 minutes'))
+  t.true(text.includes('Messages not delivered: 2'), text)
   t.true(text.includes('Incidents: 1'))
   t.regex(text, /Without a ping for 30 days:[\s\S]*- forgotten/)
   t.regex(text, /List-Unsubscribe-Post: List-Unsubscribe=One-Click/)
@@ -130,7 +147,7 @@ test('two sweepers send one report, which one click unsubscribes', async (t) => 
   t.like(await app.db('user_reports').first(), { report: 'off', report_at: null, reminder: 'hourly' })
 })
 
-test('a reminder groups open, acknowledged and maintained outages, and ends with the last', async (t) => {
+test('a reminder groups open, acknowledged and maintained outages until all ended', async (t) => {
   await using fixture = await open()
   const { smtp, app, owner, team } = fixture
   await owner.post('/account/reports', { report: 'off', reminder: 'hourly', tz: 'Europe/Riga' }, '/account')

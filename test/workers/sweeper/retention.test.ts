@@ -52,7 +52,7 @@ test('entries of the audit log are deleted after their retention, and not before
   t.deepEqual(await db('audit_log').pluck('action'), ['still.kept'])
 })
 
-test('incidents are kept for 400 days after their end, and maintenance windows for 90; both with what belongs to them', async (t) => {
+test('ended incidents are deleted after 400 days and maintenance windows after 90, with their rows', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -78,7 +78,7 @@ test('incidents are kept for 400 days after their end, and maintenance windows f
   t.deepEqual(await db('maintenance_windows').pluck('name'), ['kept'])
 })
 
-test('the metrics of alerting count open, due, undecided, decided and unstated items', async (t) => {
+test('alerting metrics count open, due, undecided, decided and unstated items', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()

@@ -11,14 +11,14 @@ export const DAY = 86_400_000
 export const october = (day: number, hour = 0) => new Date(Date.UTC(2025, 9, day, hour))
 export const micros = (at: Date) => at.getTime() * 1000
 
-/** The API's answers, as far as tests use them. */
+/** The members of API responses that tests use. */
 export interface Proof {
   records: (JsonObject & { date: string; flips: [string, string, string][]; down: number; up: number })[]
   statements: (JsonObject & { date: string; records: string[] })[]
   proofs: JsonObject[]
 }
 
-/** The log of a product with a policy that trusts its key. */
+/** Returns a policy that trusts the log key of a product. */
 export async function trusted(url: string): Promise<TrustPolicy> {
   const key = (await send(url, '/v1/transparency/production/log-key')).text.trim()
   return flatPolicy([{ key: parseVerifierKey(key) }], [], 0)
@@ -28,14 +28,14 @@ export const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 export const failures = (proof: JsonObject, policy: TrustPolicy) =>
   verifyUptime(proof, policy).checks.filter(({ result }) => result === 'failed')
 
-/** A change of status with an immediate notification. */
+/** Adds a change of status with an immediate notification. */
 export async function addFlip(app: HttpProduct, checkId: number, at: Date, from: string, to: string): Promise<void> {
   await app
     .db('flips')
     .insert({ check_id: checkId, at, from_status: from, to_status: to, reason: 'timeout', processed_at: at })
 }
 
-/** A check that was made in September and has been up since the first of October. */
+/** Adds a check that was created in September and is up since 1 October. */
 export async function addOldCheck(app: HttpProduct, projectId: number, name: string) {
   const check = await addCheck(app.deps, projectId, { name })
   await app
@@ -46,7 +46,7 @@ export async function addOldCheck(app: HttpProduct, projectId: number, name: str
   return check
 }
 
-/** States a project's days from one on. */
+/** Enables the daily statements of a project from a day on. */
 export const since = async (app: HttpProduct, projectId: number, day: Date) =>
   await app
     .db('projects')

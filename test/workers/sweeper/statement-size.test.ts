@@ -10,10 +10,10 @@ const CHECKS = 100
 const QUIET_BYTES = 500
 const CHANGE_BYTES = 60
 
-/** Changes of status on a day: none, as mostly; one; an outage. */
+/** Changes of status on a day: none (the usual case), one, or an outage. */
 for (const flips of [0, 1, 2]) {
   const most = QUIET_BYTES + flips * CHANGE_BYTES
-  test(`a day with ${flips} changes of each check takes at most ${most} bytes per check, and one entry of the log`, async (t) => {
+  test(`a day with ${flips} changes takes at most ${most} bytes per check and one log entry`, async (t) => {
     await using app = await openProduct({ listener: 'http', workers: [] })
     const { project } = await addProject(app.deps)
     for (let n = 0; n < CHECKS; n++) {
@@ -23,7 +23,7 @@ for (const flips of [0, 1, 2]) {
     }
     await since(app, project.id, october(2))
     while ((await stateDays(app.db, micros(october(4)))) > 0);
-    // Rows as they lie on their pages, with their line pointers; what compression saves is saved, indexes are apart.
+    // Size of rows on their pages with line pointers, after compression, without indexes.
     const [size] = await query<{ records: number; statements: number; count: number; entries: number }>(
       app.db,
       `SELECT (SELECT sum(pg_column_size(r.*) + 4) FROM uptime_statement_records r) AS records,

@@ -10,7 +10,7 @@ import { addCheck, addProject } from '../../support/projects.ts'
 /** The gap of every check ends half an hour before the hour in which this began, at any time of storage. */
 const GAP_UNTIL = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 1_800_000)
 
-/** A check whose deadline was extended so many minutes ago, for a gap of half an hour, until so many hours after it. */
+/** Adds a check with a deadline that was extended for a half-hour gap. */
 async function extended(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
   await db.raw(
     `INSERT INTO unknown_periods (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, deadline_extended_at)
@@ -21,7 +21,7 @@ async function extended(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 
   )
 }
 
-test('checks that stay unknown are named in one message per integration that people read, and only once', async (t) => {
+test('checks that stay unknown are named in one message per integration that people read', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
@@ -51,7 +51,7 @@ test('checks that stay unknown are named in one message per integration that peo
     /Pings could not be received from 20\d\d-\d\d-\d\d \d\d:00 to \d\d:30 UTC\. These were expected then and are not heard since: nightly, weekly\. Please look yourself\./,
   )
   await eventually(
-    'the project that wants none to be done with',
+    'the project with disabled notices to be processed',
     async () => (await db('unknown_periods').where({ check_id: silent.id }).whereNotNull('notified_at')).length === 1,
   )
   const decisions = await db('alert_decisions').where({ reason: 'UNKNOWN_NOTICE' }).orderBy('check_id')
@@ -63,7 +63,7 @@ test('checks that stay unknown are named in one message per integration that peo
 
   // A check with a later deadline extension in the same gap waits until the hour is over.
   await extended(db, early.id, { minutesAgo: 10 })
-  await eventually('another look', async () => {
+  await eventually('another sweep', async () => {
     await db.raw(`UPDATE unknown_periods SET notified_at = now() - interval '61 minutes' WHERE notified_at IS NOT NULL`)
     return (await db('unknown_periods').where({ check_id: early.id }).whereNotNull('notified_at')).length === 1
   })

@@ -27,7 +27,7 @@ test.serial('one of several sweepers fetches the external monitor once a minute'
   const sweepers: AsyncDisposable[] = []
   while (sweepers.length < 3) sweepers.push(await product.workers(['sweeper']))
   await sink.waitFor(1)
-  await eventually('the answer to be noted', async () => (await readWatchdog(db)).fedAt !== null)
+  await eventually('the response to be stored', async () => (await readWatchdog(db)).fedAt !== null)
   await nextMinute(db)
   await sink.waitFor(2)
   t.deepEqual(
@@ -70,7 +70,7 @@ test.serial('does not fetch the monitor while a listener accepts no pings', asyn
     [randomUUID()],
   )
   await product.workers(['ping-evaluator', 'sweeper'])
-  await isReported(db, /gaps: http takes no pings since \S+ \(process lost\)/)
+  await isReported(db, /gaps: http has accepted no pings since \S+ \(process lost\)/)
   t.is(sink.requests.length, 0)
   await product.ingress()
   await sink.waitFor(1)
@@ -110,7 +110,7 @@ test.serial('reports a monitor that does not respond, and retries after a minute
   await isReported(db, /^the monitor did not answer \(reset\)$/)
   t.is((await readWatchdog(db)).fedAt, null)
   await nextMinute(db)
-  await eventually('the answer to be noted', async () => (await readWatchdog(db)).problem === null)
+  await eventually('the response to be stored', async () => (await readWatchdog(db)).problem === null)
   t.is(sink.requests.at(-1)?.path, '/elsewhere', 'a redirect is followed')
 })
 
@@ -195,7 +195,7 @@ test.serial('a sweeper that misses its ticks writes log lines only', async (t) =
   const old = db.raw("until_at < now() - interval '5 seconds'")
   await eventually('its ticks to be missed', async () => (await heartbeats().where(old)).length > 0)
   sweeper.signal('SIGCONT')
-  await eventually('the missed ticks to be noted', () => sweeper.output().includes('sweep.tick-missed'))
+  await eventually('the missed ticks to be logged', () => sweeper.output().includes('sweep.tick-missed'))
   t.is(await sweeper.stop(), 0)
   for (const line of sweeper.output().trim().split('\n')) t.notThrows(() => JSON.parse(line), line)
 })

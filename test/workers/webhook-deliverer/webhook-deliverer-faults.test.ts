@@ -123,7 +123,7 @@ test.serial('two deliverers and three sweepers make one attempt per delivery', a
   t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
 })
 
-test.serial('F23: every fault of a receiver is one classified failed attempt', async (t) => {
+test.serial('every fault of a receiver is one classified failed attempt', async (t) => {
   await using pipeline = await openPipeline()
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using sink = await openHttpSink()

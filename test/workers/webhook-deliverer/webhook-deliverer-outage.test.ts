@@ -48,7 +48,7 @@ test('attempts that end during a database outage are recorded afterwards', async
   t.true(attempts.every(({ outcome }) => outcome === 'delivered'))
 })
 
-test('F23: replayed events are released in order at a limited rate', async (t) => {
+test('replayed events are released in order at a limited rate', async (t) => {
   await using pipeline = await openPipeline()
   const { db } = pipeline
   const endpoint = await addEndpoint(pipeline, 'http://127.0.0.1:9009/')
@@ -99,7 +99,7 @@ test('F23: replayed events are released in order at a limited rate', async (t) =
   t.is(taken.filter((id) => id === other.id).length, 1)
 })
 
-test('B35: after a rotation the same event has both signatures', async (t) => {
+test('after a rotation the same event has both signatures', async (t) => {
   await using pipeline = await openPipeline()
   await using sink = await openHttpSink()
   sink.enqueue({ status: 500 })

@@ -21,7 +21,9 @@ const ACTS = {
   take: { kind: 'take', person: 'ben', via: 'page' },
   unack: { kind: 'unack' },
   escalate: { kind: 'escalate' },
-  assign: { kind: 'assign', to: 'carl' },
+  assign: { kind: 'assign', to: 'carl', notify: false },
+  reassign: { kind: 'assign', to: 'carl', notify: true },
+  unassign: { kind: 'assign', to: null, notify: true },
 } as const satisfies Record<string, IncidentAct>
 
 /** State and acknowledger after the act, `-` for no change, or the conflict. */
@@ -44,6 +46,11 @@ const TABLE = {
     ...['waiting, assigned to carl', 'alerting, assigned to carl', 'acknowledged anna, assigned to carl'],
     ...['snoozed anna, assigned to carl', 'resolved, assigned to carl'],
   ],
+  reassign: [
+    ...['waiting, assigned to carl, notified', ...Array(3).fill('alerting, assigned to carl, notified')],
+    'resolved, assigned to carl',
+  ],
+  unassign: ['waiting', 'alerting', 'acknowledged anna', 'snoozed anna', 'resolved'],
 } as const satisfies Record<keyof typeof ACTS, readonly string[]>
 
 const FACTS = { now: START + 50, ackTimeout: 900, hasFurtherStep: true }
@@ -51,9 +58,10 @@ const FACTS = { now: START + 50, ackTimeout: 900, hasFurtherStep: true }
 function textOf(acted: Acted): string {
   if ('conflict' in acted) return acted.conflict
   if (!acted.changed) return '-'
-  const { state, ack, isEscalating, assignee } = acted.changed
+  const { state, ack, isEscalating, assignee, reassigned } = acted.changed
   const label = ack ? `${ack.isSnooze ? 'snoozed' : state} ${ack.by}` : state
-  return `${label}${isEscalating ? ', escalating' : ''}${assignee === null ? '' : `, assigned to ${assignee}`}`
+  const assigned = assignee === null ? '' : `, assigned to ${assignee}`
+  return `${label}${isEscalating ? ', escalating' : ''}${assigned}${reassigned === undefined ? '' : ', notified'}`
 }
 
 test('each action has the documented effect in each state', (t) => {
@@ -64,7 +72,7 @@ test('each action has the documented effect in each state', (t) => {
   }
 })
 
-test('an acknowledgement ends after the timeout of the policy, a snooze after its own time', (t) => {
+test('an acknowledgement ends after its timeout, a snooze after its duration', (t) => {
   const untilOf = (act: IncidentAct) => {
     const acted = decideAct(STATES.alerting, act, FACTS)
     return 'changed' in acted ? acted.changed?.ack?.until : undefined
@@ -79,7 +87,16 @@ test('escalating without a further step, or twice, changes nothing', (t) => {
   t.is(textOf(decideAct({ ...STATES.alerting, isEscalating: true }, ACTS.escalate, FACTS)), '-')
 })
 
-const step = { wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' } as const
+const step = {
+  wait: 0,
+  channels: null,
+  people: [],
+  own: null,
+  severity: 'info',
+  repeat: null,
+  hours: [],
+  outside: 'wait',
+} as const
 
 test('the end of a snooze notifies again, also after the last step', (t) => {
   const scenario = new Scenario({ plan: { steps: [step] } }).flip('down', 0).until(60).snooze(600)
@@ -140,7 +157,7 @@ test('an escalation under a random plan sends the next step at once and repeats 
     const plan = { ...randomPlan(random), flapping: null }
     const scenario = new Scenario({ plan, channels: Array(INTEGRATIONS).fill({}), crashes })
     scenario.flip('down', 0)
-    for (let turn = 1 + below(4), at = 0; turn > 0; turn--) {
+    for (let round = 1 + below(4), at = 0; round > 0; round--) {
       at += below(pick(10, 1000, 5000))
       scenario.until(at)
       const { incident, policy } = scenario

@@ -91,7 +91,7 @@ test('2: every integration with an attempted down notification gets exactly one 
     })
     let at = 0
     let isDown = false
-    for (let turn = below(12) + 2; turn > 0; turn--) {
+    for (let round = below(12) + 2; round > 0; round--) {
       at += 1 + below(pick(20, 200, 3000))
       scenario.until(at)
       at = Math.max(at, Math.ceil((scenario.now - START_SECONDS) / SECOND))

@@ -5,6 +5,7 @@ import { Scenario, SECOND, START, uuidOf } from '../alert-scenario.ts'
 const step = (wait: number, rest: Partial<Step> = {}): Step => ({
   wait,
   channels: null,
+  ...{ people: [], own: null },
   severity: 'info',
   repeat: null,
   hours: [],
@@ -141,7 +142,7 @@ test('the plan continues after an acknowledgement expires or is withdrawn', (t) 
   const steps = [step(0, { repeat: { every: 600, times: null } })]
   const expired = new Scenario({ plan: { steps } })
   expired.flip('down', 0).until(100).ack(1100).until(1600)
-  t.deepEqual(expired.sent, ['0:1:first', '1600:1:repeat'], '100 s before it, 500 s after it')
+  t.deepEqual(expired.sent, ['0:1:first', '1600:1:repeat'], '600 s without the acknowledged time')
   const early = new Scenario({ plan: { when: { ...when, down_for: 200 } } })
   early.flip('down', 0).until(100).ack(400).until(1000)
   t.deepEqual(early.sent, ['400:1:first'])
@@ -185,7 +186,7 @@ test('an acknowledged incident that flaps ends with one recovery', (t) => {
   const scenario = new Scenario({ plan: { flapping: { changes: 3, within: 300 } } })
   scenario.flip('down', 0).flip('up', 10).flip('down', 20).until(25).ack()
   scenario.flip('up', 30).flip('down', 40).until(170)
-  t.like(scenario.incident, { state: 'acknowledged', flapping: false }, 'down for a third of 300 s')
+  t.like(scenario.incident, { state: 'acknowledged', flapping: false }, 'the check was down for a third of 300 s')
   scenario.flip('up', 180).flip('down', 190).flip('up', 200).until(299)
   t.like(scenario.incident, { state: 'acknowledged', flapping: true })
   t.deepEqual(scenario.until(400).sent, ['0:1:first', '10:1:recovery', '20:1:flapping', '300:1:recovery'])
@@ -224,7 +225,7 @@ test('flapping sends one message and then waits for a stable status', (t) => {
   scenario.until(599)
   t.is(scenario.messages.length, 4)
   scenario.until(600)
-  t.deepEqual(scenario.sent.slice(4), ['600:1:recovery'], 'a third of 900 s after the last change')
+  t.deepEqual(scenario.sent.slice(4), ['600:1:recovery'], 'the status was stable for a third of 900 s')
   const down = new Scenario({
     plan: { flapping: { changes: 3, within: 900 }, steps: [step(0, { repeat: { every: 600, times: null } })] },
   })

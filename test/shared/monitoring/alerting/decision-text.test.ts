@@ -24,16 +24,16 @@ test('the sentence of a failed notification states the failure before the reason
 })
 
 test('a notification replaced before its first attempt counts as superseded', (t) => {
-  const overtaken = (attempts: number) => ({
+  const superseded = (attempts: number) => ({
     ...notified,
-    delivery: { state: 'suppressed', error: 'Overtaken', attempts },
+    delivery: { state: 'suppressed', error: 'Superseded', attempts },
   })
-  t.deepEqual(outcomeOf(overtaken(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
+  t.deepEqual(outcomeOf(superseded(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
   t.is(
-    integrationText(overtaken(0), 'Chat', other),
+    integrationText(superseded(0), 'Chat', other),
     'Chat: Not notified: a newer message replaced it, or it was no longer needed.',
   )
-  t.deepEqual(outcomeOf(overtaken(1)), notified)
+  t.deepEqual(outcomeOf(superseded(1)), notified)
   const skipped = { outcome: 'skipped', reason: 'INTEGRATION_IGNORES', delivery: null }
   t.is(integrationText(skipped, 'Chat', other), 'Chat: Not notified: the integration ignores this change.')
 })

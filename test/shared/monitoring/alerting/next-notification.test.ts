@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nextNotification } from '#shared/monitoring/alerting/next-notification.ts'
+import { nextNotification, outlookOf } from '#shared/monitoring/alerting/next-notification.ts'
 import { IMPLICIT_PLAN, type Plan, type Step } from '#shared/monitoring/alerting/policy.ts'
 import { microsOfSeconds } from '#shared/time.ts'
 
@@ -18,6 +18,8 @@ const open = {
   skips: [],
   suppression: null,
   severity: 'critical',
+  exhaustedAt: null,
+  isExhausted: false,
 } as const
 
 /** Returns seconds after noon, integrations and if it is a repeat. */
@@ -56,4 +58,22 @@ test('the next notification outside the hours waits for them or is skipped', (t)
   t.deepEqual(nextOf(planOf({}, { wait: 900, hours, outside: 'wait' })), [7200, [null], false])
   t.deepEqual(nextOf(planOf({}, { wait: 900, hours, outside: 'skip' })), null)
   t.deepEqual(nextOf(planOf({}, { wait: 3600, hours, repeat, outside: 'skip' })), [9000, [null], true])
+})
+
+test('after the last entry only the fallback and personal rules follow', (t) => {
+  const sent = { ...open, notified: [1], isDirect: false, ackUntil: null, nextAt: null }
+  const done = { ...sent, exhaustedAt: NOON, isExhausted: true }
+  const fallback = { wait: 600, people: [{ person: 'boss@example.org' }], channels: [] }
+  const plan = { ...planOf({}), fallback }
+  const at = NOON + microsOfSeconds(600)
+  t.like(outlookOf({ ...done, isExhausted: false }, plan, null), { kind: 'next', at, people: fallback.people })
+  t.deepEqual(outlookOf(done, plan, null), { kind: 'exhausted' })
+  t.deepEqual(outlookOf({ ...sent, nextAt: at }, plan, null), { kind: 'personal', at })
+  t.deepEqual(outlookOf({ ...sent, isDirect: true }, null, null), { kind: 'exhausted' })
+  t.deepEqual(outlookOf({ ...sent, nextAt: at }, planOf({}), null), { kind: 'personal', at }, 'after an assignment')
+  const window = { isMute: true, until: at + 1 }
+  t.deepEqual(outlookOf({ ...sent, isDirect: true }, null, window), { kind: 'silent', ...window })
+  t.is(outlookOf({ ...done, isExhausted: false }, plan, { ...window, until: at }).kind, 'next')
+  t.deepEqual(outlookOf({ ...done, suppression: 'MERGED' }, plan, window), { kind: 'suppressed', reason: 'MERGED' })
+  t.deepEqual(outlookOf({ ...done, suppression: 'MAINTENANCE' }, plan, window), { kind: 'silent', ...window })
 })

@@ -27,7 +27,7 @@ const clocks = new Map(
 )
 const clockOf = (zone: string, at: number) => clocks.get(zone)?.format(at / 1000) ?? ''
 
-test('5: clock changes do not move or shorten random recurring windows', (t) => {
+test('clock changes do not move or shorten random recurring windows', (t) => {
   const failure = forAll((random) => {
     const { below, pick } = chance(random)
     const [zone, day] = pick(...CHANGES)
@@ -41,7 +41,7 @@ test('5: clock changes do not move or shorten random recurring windows', (t) => 
     const label = `${wanted} in ${zone} around ${day}`
     if (times.length < 4 || times.length > 7) return `${label}: ${times.length} windows in five days`
     const isChanged = times.filter((it) => clockOf(zone, it.from) !== wanted)
-    // A begin that the clock change skips moves once.
+    // A start time that the clock change skips moves once.
     if (isChanged.length > 1) return `${label}: ${isChanged.length} begin at another time`
     if (isChanged.some((it) => Math.abs(it.from - around) > 36 * HOUR)) return `${label}: another time on another day`
     for (const it of times)
@@ -51,7 +51,7 @@ test('5: clock changes do not move or shorten random recurring windows', (t) => 
   t.is(failure, null)
 })
 
-test('6: without a policy, each flip notifies each accepting integration once in order', (t) => {
+test('without a policy, each flip notifies each accepting integration once in order', (t) => {
   const failure = forAll((random) => {
     const { below } = chance(random)
     const integrations = Array.from({ length: 1 + below(4) }, () => ({
@@ -85,7 +85,7 @@ test('6: without a policy, each flip notifies each accepting integration once in
   t.is(failure, null)
 })
 
-test('7: crashes before or after commits cause no duplicates and no missing recovery', (t) => {
+test('crashes before or after commits cause no duplicates and no missing recovery', (t) => {
   const failure = forAll((random) => {
     const { below, pick } = chance(random)
     const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
@@ -101,7 +101,7 @@ test('7: crashes before or after commits cause no duplicates and no missing reco
       crashes: () => ({ before: pick(0, 0, 1, 2), after: below(3) === 0 }),
     })
     let isDown = false
-    for (let turn = below(10) + 2, at = 0; turn > 0; turn--) {
+    for (let round = below(10) + 2, at = 0; round > 0; round--) {
       at = Math.max(at + 1 + below(pick(20, 200, 3000)), Math.ceil((scenario.now - START) / microsOfSeconds(1)))
       scenario.until(at)
       at = Math.max(at, Math.ceil((scenario.now - START) / microsOfSeconds(1)))

@@ -19,6 +19,22 @@ test('each row of an incident has one sentence, and a decision repeats no notifi
   }
 })
 
+test('a failure that began the outage is one entry, unless its exit status adds to it', (t) => {
+  const textsOf = (exit: number | null) =>
+    timelineEntries(
+      [
+        { kind: 'flip', what: 'down', at: INCIDENT.downAt, detail: { reason: 'fail' } },
+        { kind: 'failure', what: 'fail', at: INCIDENT.downAt, detail: { exit } },
+        { kind: 'failure', what: 'fail', at: INCIDENT.downAt + 1, detail: { exit: null } },
+      ],
+      INCIDENT,
+      true,
+    ).map(({ text }) => text)
+  const [down, later] = ['Down: a failure was reported', 'Failed: a failure was reported']
+  t.deepEqual(textsOf(null), [down, later])
+  t.deepEqual(textsOf(3), [down, 'Failed: exit 3', later])
+})
+
 test('the end follows the other entries, on the last page only', (t) => {
   const rows = vectors.cases.map(({ row }) => row)
   t.is(timelineEntries(rows, vectors.incident, true).at(-1)?.text, 'Resolved')
@@ -28,7 +44,16 @@ test('the end follows the other entries, on the last page only', (t) => {
 })
 
 const INCIDENT: ShownIncident = {
-  ...{ id: 'x', n: 1, checkId: 1, checkUuid: 'u', name: '<b>db</b> [x](y)\n# z', state: 'acknowledged' as const },
+  ...{
+    id: 'x',
+    n: 1,
+    projectId: 1,
+    ackName: null,
+    checkId: 1,
+    checkUuid: 'u',
+    name: '<b>db</b> [x](y)\n# z',
+    state: 'acknowledged' as const,
+  },
   ...{
     severity: 'critical' as const,
     downAt: 1_764_295_920_000_000,
@@ -45,6 +70,9 @@ const INCIDENT: ShownIncident = {
     skips: [],
     isEscalating: false,
     firstStep: null,
+    exhaustedAt: null,
+    isExhausted: false,
+    tags: '',
   },
   ...{ policyUuid: null, isDirect: true, assignee: null, ackAt: 1, ackBy: 'anna@example.org', ackVia: 'page' },
   ...{

@@ -8,18 +8,18 @@ test('before the first heartbeat only confirmed pings are answered', (t) => {
   t.true(cover.mayAnswer(at(0), at(400)))
   t.false(cover.mayAnswer(at(0), at(700)))
   cover.extend(650, at(700))
-  t.false(cover.mayAnswer(at(0), at(800)), 'a sweep may have missed it when it arrived')
+  t.false(cover.mayAnswer(at(0), at(800)), 'a sweep may not have seen the ping')
   t.true(cover.mayAnswer(at(700), at(5_600)))
 })
 
-test('under a heartbeat a ping may take at most as long as the heartbeat promises', (t) => {
+test('a ping may be answered within the time that the heartbeat states', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(1))
   t.true(cover.mayAnswer(at(10), at(5_010)))
   t.false(cover.mayAnswer(at(10), at(5_011)))
 })
 
-test('time in which the machine slept counts', (t) => {
+test('time in which the machine was asleep counts', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(1))
   t.false(cover.mayAnswer(at(10), at(20, 60_000)))
@@ -28,11 +28,11 @@ test('time in which the machine slept counts', (t) => {
 test('a listener without stored heartbeats answers only confirmed pings until they are stored again', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(1))
-  t.true(cover.mayAnswer(at(97_000), at(99_000)), 'an outage of the database changes nothing for a while')
+  t.true(cover.mayAnswer(at(97_000), at(99_000)), 'the last heartbeat stays valid for some seconds')
   t.false(cover.mayAnswer(at(99_000), at(101_000)))
   t.true(cover.mayAnswer(at(101_000), at(101_300)))
   cover.extend(101_500, at(102_000))
-  t.false(cover.mayAnswer(at(101_000), at(103_000)), 'it arrived while the listener was unknown')
+  t.false(cover.mayAnswer(at(101_000), at(103_000)), 'the ping arrived after the last heartbeat had expired')
   t.true(cover.mayAnswer(at(102_000), at(104_000)))
 })
 

@@ -19,7 +19,7 @@ async function openDatabase(): Promise<{ db: Knex } & AsyncDisposable> {
   }
 }
 
-/** A listener that has settled what arrived until then. */
+/** Adds a listener that has settled its pings up to `settledUntil`. @returns its id */
 async function heartbeat(db: Knex, settledUntil: Micros, settlesWithinMs = 60_000): Promise<string> {
   const instance = randomUUID()
   const settledAge = Math.max(0, nowMicros() - settledUntil)
@@ -28,7 +28,7 @@ async function heartbeat(db: Knex, settledUntil: Micros, settlesWithinMs = 60_00
   return instance
 }
 
-/** Seconds by which the sweep stays behind the clock; exact but for the time that a busy machine takes. */
+/** Returns the seconds by which the sweep is behind the clock, plus the time of the test. */
 async function behind(db: Knex): Promise<number> {
   const { until } = await settledUntil(db)
   return (nowMicros() - until) / SECOND
@@ -36,7 +36,7 @@ async function behind(db: Knex): Promise<number> {
 
 const isAbout = (seconds: number, expected: number) => seconds >= expected && seconds < expected + 9
 
-test('a sweep goes up to what every listener has settled, and never closer than a second', async (t) => {
+test('a sweep covers only time that every listener has settled', async (t) => {
   await using database = await openDatabase()
   const { db } = database
   t.true(isAbout(await behind(db), 1), 'without any listener')
@@ -44,12 +44,12 @@ test('a sweep goes up to what every listener has settled, and never closer than 
   t.true(isAbout(await behind(db), 1))
   const slow = await heartbeat(db, nowMicros() - 30 * SECOND)
   await heartbeat(db, nowMicros() - 15 * SECOND)
-  t.true(isAbout(await behind(db), 30), 'the oldest ping of any')
+  t.true(isAbout(await behind(db), 30), 'the sweep waits for the oldest unsettled ping')
   await signOff(db, slow)
-  t.true(isAbout(await behind(db), 15), 'a listener that signed off delays no sweep')
+  t.true(isAbout(await behind(db), 15), 'a stopped listener does not delay the sweep')
 })
 
-test('a listener that falls silent holds the sweep back by what its pings may take, until it is taken to be gone', async (t) => {
+test('a silent listener delays the sweep until its pings have expired', async (t) => {
   await using database = await openDatabase()
   const { db } = database
   const instance = await heartbeat(db, nowMicros(), 30_000)
@@ -70,7 +70,7 @@ test('a listener that falls silent holds the sweep back by what its pings may ta
   t.true(isAbout(await behind(db), 1))
 })
 
-test('a heartbeat that arrives after the sign-off changes nothing, and one from the future counts as now', async (t) => {
+test('a late heartbeat is ignored, and one from the future counts as now', async (t) => {
   await using database = await openDatabase()
   const { db } = database
   const late = { instance: randomUUID(), kind: 'smtp' as const, from: nowMicros(), settlesWithinMs: 60_000 }
@@ -82,7 +82,7 @@ test('a heartbeat that arrives after the sign-off changes nothing, and one from 
   t.is((await db('listener_heartbeats').first('ended')).ended, 'clean')
 
   const ahead = { instance: randomUUID(), kind: 'http' as const, from: nowMicros(), settlesWithinMs: 60_000 }
-  // Its clock is an hour ahead, and it holds a ping that arrived twenty seconds ago.
+  // The clock of this listener is an hour ahead, and its oldest ping is twenty seconds old.
   await storeHeartbeat(db, { ...ahead, settledUntil: nowMicros() + 3580 * SECOND, settledAge: 20 * SECOND })
   t.true(isAbout(await behind(db), 20))
 })

@@ -12,13 +12,13 @@ export const HOUR = 60 * MIN
 /** Sunday, 2026-11-22 00:00:00 UTC. */
 export const DAY0: Micros = Date.UTC(2026, 10, 22) * 1000
 
-/** An instant of the day, `03:20` or `03:20:11`. */
+/** Returns an instant of the day. @param time `03:20` or `03:20:11` */
 export function at(time: string): Micros {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number)
   return DAY0 + hours * HOUR + minutes * MIN + seconds * S
 }
 
-/** Proven ability of one process from one time to another. */
+/** Returns a coverage proof of one process. */
 export function proof(from: Micros, until: Micros, more: Partial<Proof> = {}): Proof {
   return { kind: 'http', instance: 'a', from, until, shards: 1n, isClean: false, ...more }
 }
@@ -27,12 +27,12 @@ export function gap(from: Micros, until: Micros | null, more: Partial<Gap> = {})
   return { listener: 'http', shards: ALL_SHARDS, from, until, kind: 'full', cause: 'process lost', ...more }
 }
 
-/** m of the table of scenarios: period and grace of a minute. */
+/** Check m of docs/spec/alerting.md#coverage-scenarios: period and grace of a minute. */
 export function m(lastPing: Micros, more: Partial<CheckTimes> = {}): CheckTimes {
   return aCheck({ status: 'up', timeoutSeconds: 60, graceSeconds: 60, lastPing, ...more })
 }
 
-/** d: every day at 03:00, grace of an hour. */
+/** Check d: every day at 03:00, grace of an hour. */
 export function d(lastPing: Micros, more: Partial<CheckTimes> = {}): CheckTimes {
   return aCheck({ status: 'up', kind: 'cron', schedule: '0 3 * * *', graceSeconds: 3600, lastPing, ...more })
 }
@@ -45,11 +45,11 @@ export interface Outcome {
 
 /**
  * Simulates a silent check: evaluates it at each of its deadlines, once gaps are closed.
- * @param pings received pings, ascending: a ping before the evaluation of a deadline wins
+ * @param timeline.pings received pings, ascending: a ping before the evaluation of a deadline prevents the flip
  */
 export function sweepOn(
   start: CheckTimes,
-  world: {
+  timeline: {
     gaps: readonly Gap[]
     refusals?: readonly Micros[]
     pings?: readonly Micros[]
@@ -59,14 +59,14 @@ export function sweepOn(
 ): Outcome {
   let check = start
   const extensions: Micros[] = []
-  const pings = [...(world.pings ?? [])]
+  const pings = [...(timeline.pings ?? [])]
   for (let round = 0; round < 100_000; round++) {
     const deadline = goingDownAt(check, nextOccurrence)
-    if (deadline === null || deadline > world.until) break
+    if (deadline === null || deadline > timeline.until) break
     // An open gap that touches an expected ping delays the evaluation until its end.
-    const covering = world.gaps.filter(
+    const covering = timeline.gaps.filter(
       ({ from, until, listener }) =>
-        from <= deadline && until !== null && until > deadline && listener === (world.listener ?? 'http'),
+        from <= deadline && until !== null && until > deadline && listener === (timeline.listener ?? 'http'),
     )
     const evaluatedAtTime = Math.max(deadline, ...covering.map(({ until }) => until ?? 0))
     const heard = pings.findIndex((ping) => ping > (check.lastPing ?? 0))
@@ -76,10 +76,10 @@ export function sweepOn(
       continue
     }
     const evidence = {
-      listener: world.listener ?? 'http',
+      listener: timeline.listener ?? 'http',
       shard: 1n,
-      gaps: world.gaps,
-      refusals: world.refusals ?? [],
+      gaps: timeline.gaps,
+      refusals: timeline.refusals ?? [],
     } as const
     const evaluation = evaluateAbsence(check, deadline, evidence, nextOccurrence)
     if (evaluation.kind === 'leave') break

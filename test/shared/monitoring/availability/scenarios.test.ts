@@ -6,11 +6,13 @@ import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { at, d, gap, gapsOf, HOUR, MIN, m, proof, S, sweepOn } from './ledger-scenario.ts'
 
+// Scenarios of docs/spec/alerting.md#coverage-scenarios, with its checks m and d.
+
 const DAY = 24 * HOUR
 const everyMinute = (from: number, until: number) =>
   Array.from({ length: Math.floor((until - from) / MIN) + 1 }, (_, index) => from + index * MIN)
 
-test('5.6 row 1: HTTP killed at 10:00 and back at 10:30 is one gap; live checks never flip, deadlines are at 10:32:00', (t) => {
+test('scenario 1: an outage of half an hour extends deadlines to 10:32:00', (t) => {
   const proofs = [proof(at('09:00'), at('10:00')), proof(at('10:30'), at('10:40'), { instance: 'b' })]
   const gaps = gapsOf(proofs, 1, at('10:40'))
   t.like(gaps, { length: 1, 0: { from: at('10:00'), until: at('10:30'), kind: 'full', listener: 'http' } })
@@ -24,14 +26,14 @@ test('5.6 row 1: HTTP killed at 10:00 and back at 10:30 is one gap; live checks 
   t.is(alive.flip, null)
 })
 
-test('5.6 row 2: who died meanwhile goes down at 10:32:00', (t) => {
+test('scenario 2: a check whose job died in the gap goes down at 10:32:00', (t) => {
   t.is(sweepOn(m(at('09:59:30')), { gaps: [gap(at('10:00'), at('10:30'))], until: at('11:00') }).flip, at('10:32'))
 })
 
-test('5.6 row 3: everything off, or the machine asleep, for two hours is a gap of two hours', (t) => {
+test('scenario 3: two hours without processes or asleep are a gap', (t) => {
   const off = [proof(at('08:00'), at('10:00')), proof(at('12:00'), at('12:10'), { instance: 'b' })]
   t.like(gapsOf(off, 1, at('12:10')), { length: 1, 0: { from: at('10:00'), until: at('12:00') } })
-  // Asleep: the monotonic clock stood still, the wall clock did not.
+  // Asleep: the monotonic clock stopped, the wall clock did not.
   const attestation = createAttestation(2000)
   attestation.prove({ monotonic: 0, wall: 0 }, 1n)
   attestation.prove({ monotonic: 2000, wall: 2000 }, 1n)
@@ -48,7 +50,7 @@ test('5.6 row 3: everything off, or the machine asleep, for two hours is a gap o
   t.like(gapsOf(restored, 1, at('10:10')), { length: 1, 0: { from: at('10:00') - DAY, until: at('10:00') } })
 })
 
-test('5.6 row 4: only the sweeper off: flips at their deadlines, a detection gap, no check unknown', (t) => {
+test('scenario 4: after a detection gap checks go down at their deadlines', (t) => {
   const proofs = [
     proof(at('09:00'), at('10:20')),
     proof(at('09:00'), at('10:00'), { kind: 'sweeper', instance: 's' }),
@@ -59,11 +61,11 @@ test('5.6 row 4: only the sweeper off: flips at their deadlines, a detection gap
   t.like(sweepOn(m(at('10:01')), { gaps, until: at('10:20') }), { flip: at('10:03'), extensions: [] })
 })
 
-test('5.6 row 5: an evaluator that is off is no gap', (t) => {
+test('scenario 5: a stopped evaluator causes no gap', (t) => {
   t.deepEqual(gapsOf([proof(at('09:00'), at('10:20'))], 1, at('10:20')), [])
 })
 
-test('5.6 row 6: a broker alarm of 3 minutes extends the deadline of m and leaves d untouched', (t) => {
+test('scenario 6: a broker alarm of 3 minutes extends only the deadline of m', (t) => {
   const proofs = [proof(at('02:00'), at('03:30'), { shards: 3n }), proof(at('03:33'), at('05:00'), { shards: 3n })]
   const gaps = gapsOf(proofs, 2, at('05:00'))
   t.like(gaps, { length: 1, 0: { shards: 3n, from: at('03:30'), until: at('03:33'), kind: 'full' } })
@@ -71,7 +73,7 @@ test('5.6 row 6: a broker alarm of 3 minutes extends the deadline of m and leave
   t.is(sweepOn(d(at('03:00') - DAY), { gaps, pings: [at('03:50')], until: at('05:00') }).flip, null)
 })
 
-test('5.6 row 7: one shard full for two minutes is a gap of that shard', (t) => {
+test('scenario 7: a queue that is full for two minutes is a gap of its shard', (t) => {
   const proofs = [
     proof(at('09:00'), at('10:00'), { shards: 3n }),
     proof(at('10:00'), at('10:02'), { shards: 1n }),
@@ -80,16 +82,16 @@ test('5.6 row 7: one shard full for two minutes is a gap of that shard', (t) => 
   t.like(gapsOf(proofs, 2, at('10:10')), { length: 1, 0: { shards: 2n, from: at('10:00'), until: at('10:02') } })
 })
 
-test('5.6 row 8: one of two processes killed is a partial gap of 20 s: the deadline of m is extended once, d is evaluated', (t) => {
+test('scenario 8: killing one of two processes is a partial gap of 20 s', (t) => {
   const proofs = [proof(at('03:00'), at('04:10')), proof(at('03:00'), at('03:59:50'), { instance: 'b' })]
   const gaps = gapsOf(proofs, 1, at('04:10'))
   t.like(gaps, { length: 1, 0: { kind: 'partial', from: at('03:59:50'), until: at('04:00:10') } })
-  const notified = sweepOn(m(at('03:59:00')), { gaps, until: at('04:10') })
-  t.deepEqual(notified.extensions, [at('04:00:10')])
+  const outcome = sweepOn(m(at('03:59:00')), { gaps, until: at('04:10') })
+  t.deepEqual(outcome.extensions, [at('04:00:10')])
   t.is(sweepOn(d(at('03:30') - DAY), { gaps, until: at('04:10') }).flip, at('04:00'))
 })
 
-test('5.6 row 9: two processes restarted cleanly in turn leave no gap', (t) => {
+test('scenario 9: two clean restarts, one after the other, leave no gap', (t) => {
   const proofs = [
     proof(at('09:00'), at('10:00'), { instance: 'a', isClean: true }),
     proof(at('10:00:05'), at('10:10'), { instance: 'c' }),
@@ -99,7 +101,7 @@ test('5.6 row 9: two processes restarted cleanly in turn leave no gap', (t) => {
   t.deepEqual(gapsOf(proofs, 1, at('10:10')), [])
 })
 
-test('5.6 row 10: a clean restart in 5 s extends the deadline of m, and d is evaluated', (t) => {
+test('scenario 10: a clean restart in 5 s extends the deadline of m, and d is evaluated', (t) => {
   const proofs = [
     proof(at('03:00'), at('03:59'), { isClean: true }),
     proof(at('03:59:05'), at('04:10'), { instance: 'b' }),
@@ -110,7 +112,7 @@ test('5.6 row 10: a clean restart in 5 s extends the deadline of m, and d is eva
   t.is(sweepOn(d(at('03:00') - DAY), { gaps, until: at('04:10') }).flip, at('04:00'))
 })
 
-test('5.6 rows 11 and 12: a proof made during a database outage is stored later, unless unknown pings were refused', (t) => {
+test('scenarios 11 and 12: proofs of a database outage are stored later', (t) => {
   const attestation = createAttestation(2000)
   for (let ms = 0; ms <= 600_000; ms += 2000) attestation.prove({ monotonic: ms, wall: ms }, 1n)
   t.like(attestation.waiting(), { length: 1, 0: { until: { wall: 600_000 } } })
@@ -122,19 +124,19 @@ test('5.6 rows 11 and 12: a proof made during a database outage is stored later,
       [0, 600_000],
       [604_000, 604_000],
     ],
-    'B6: no heartbeat covers a time with a failed proof',
+    'no heartbeat covers a time with a failed proof (B6)',
   )
   attestation.stored(attestation.waiting())
   t.deepEqual(attestation.waiting(), [])
 })
 
-test('5.6 row 13: the last refused ping extends the deadline of its check, and of no other', (t) => {
+test('scenario 13: a refused ping extends only the deadline of its check', (t) => {
   const refusals = [at('10:00:40'), at('10:01:10')]
   t.deepEqual(sweepOn(m(at('09:59:30')), { gaps: [], refusals, until: at('10:02') }).extensions, [at('10:01:10')])
   t.is(sweepOn(m(at('09:59:30')), { gaps: [], until: at('10:02') }).flip, at('10:01:30'))
 })
 
-test('5.6 row 14: a clock that jumps is a gap forwards, and settles for 10 s either way', (t) => {
+test('scenario 14: a forward clock jump is a gap and delays the sweep', (t) => {
   const watch = new ClockWatch(10 * S, 0)
   t.false(watch.isCalm(9 * S))
   t.true(watch.isCalm(10 * S))
@@ -149,42 +151,42 @@ test('5.6 row 14: a clock that jumps is a gap forwards, and settles for 10 s eit
   t.is(sweepOn(m(at('09:59:30')), { gaps, until: at('12:01') }).flip, null)
 })
 
-test('5.6 row 15: a check that was down before stays down', (t) => {
+test('scenario 15: a check that was down before stays down', (t) => {
   t.is(goingDownAt(m(at('09:00'), { status: 'down' }), nextOccurrence), null)
 })
 
-test('5.6 row 16: a deadline a second before the gap began is down, dated then', (t) => {
+test('scenario 16: a deadline a second before the gap brings the check down', (t) => {
   t.is(sweepOn(m(at('09:57:59')), { gaps: [gap(at('10:00'), at('10:30'))], until: at('10:40') }).flip, at('09:59:59'))
 })
 
-test('5.6 row 17: a daily job whose ping was lost in a gap has its deadline extended to tomorrow', (t) => {
+test('scenario 17: a daily job with a lost ping is extended to tomorrow', (t) => {
   const gaps = [gap(at('02:50'), at('03:20'))]
-  const notified = sweepOn(d(at('03:05') - DAY), { gaps, until: at('05:00') })
-  t.deepEqual([notified.flip, notified.extensions], [null, [at('03:20')]])
-  t.is(goingDownAt(notified.check, nextOccurrence), at('04:00') + DAY)
+  const outcome = sweepOn(d(at('03:05') - DAY), { gaps, until: at('05:00') })
+  t.deepEqual([outcome.flip, outcome.extensions], [null, [at('03:20')]])
+  t.is(goingDownAt(outcome.check, nextOccurrence), at('04:00') + DAY)
 })
 
-test('5.6 row 18: a job that tries again after the gap is received and gets no deadline extension', (t) => {
+test('scenario 18: a retry after the gap needs no deadline extension', (t) => {
   const gaps = [gap(at('02:50'), at('03:20'))]
-  const notified = sweepOn(d(at('03:05') - DAY), { gaps, pings: [at('03:21')], until: at('05:00') })
-  t.deepEqual([notified.flip, notified.extensions], [null, []])
+  const outcome = sweepOn(d(at('03:05') - DAY), { gaps, pings: [at('03:21')], until: at('05:00') })
+  t.deepEqual([outcome.flip, outcome.extensions], [null, []])
 })
 
-test('5.6 row 19: a gap on Tuesday does not affect a job due on Sunday', (t) => {
+test('scenario 19: a gap on Tuesday does not affect a job due on Sunday', (t) => {
   const weekly = d(at('03:05') - 7 * DAY, { schedule: '0 3 * * 0' })
   const tuesday = at('03:00') - 5 * DAY
   t.is(sweepOn(weekly, { gaps: [gap(tuesday, tuesday + HOUR)], until: at('06:00') }).flip, at('04:00'))
 })
 
-test('5.6 row 20: a run whose finish was lost is unknown, no overrun; the schedule continues', (t) => {
+test('scenario 20: a run whose finish was lost ends as unknown', (t) => {
   const run = d(at('02:41') - DAY, { schedule: '40 2 * * *', lastStart: at('02:40') })
-  const notified = sweepOn(run, { gaps: [gap(at('03:00'), at('03:45'))], until: at('05:00') })
-  t.is(notified.flip, null)
-  t.is(notified.check.lastStart, null)
-  t.is(goingDownAt(notified.check, nextOccurrence), at('03:40') + DAY)
+  const outcome = sweepOn(run, { gaps: [gap(at('03:00'), at('03:45'))], until: at('05:00') })
+  t.is(outcome.flip, null)
+  t.is(outcome.check.lastStart, null)
+  t.is(goingDownAt(outcome.check, nextOccurrence), at('03:40') + DAY)
 })
 
-test('5.6 row 21: with the mail listener off, only checks pinged by mail get deadline extensions', (t) => {
+test('scenario 21: a stopped mail listener extends only checks pinged by mail', (t) => {
   const proofs = [
     proof(at('09:00'), at('11:00')),
     proof(at('09:00'), at('10:00'), { kind: 'smtp', instance: 'b' }),
@@ -196,7 +198,7 @@ test('5.6 row 21: with the mail listener off, only checks pinged by mail get dea
   t.is(sweepOn(m(at('09:59:30')), { gaps, until: at('10:31') }).flip, at('10:01:30'))
 })
 
-test('5.6 row 22: a failure before our listener is not detected: checks go down', (t) => {
+test('scenario 22: a broken proxy is not detected, so checks go down', (t) => {
   t.is(
     sweepOn(m(at('10:00')), { gaps: gapsOf([proof(at('09:00'), at('11:00'))], 1, at('11:00')), until: at('11:00') })
       .flip,
@@ -204,14 +206,14 @@ test('5.6 row 22: a failure before our listener is not detected: checks go down'
   )
 })
 
-test('5.6 row 23: after a second gap the second end counts; then the truly dead goes down, once', (t) => {
+test('scenario 23: after two gaps the deadline follows the second', (t) => {
   const gaps = [gap(at('10:00'), at('10:30')), gap(at('10:31'), at('10:45'))]
-  const notified = sweepOn(m(at('09:59:30')), { gaps, until: at('12:00') })
-  t.is(notified.flip, at('10:47'))
-  t.is(notified.extensions.at(-1), at('10:45'))
+  const outcome = sweepOn(m(at('09:59:30')), { gaps, until: at('12:00') })
+  t.is(outcome.flip, at('10:47'))
+  t.is(outcome.extensions.at(-1), at('10:45'))
 })
 
-test('5.6 row 24: a mail listener that was removed is closed after 24 h', (t) => {
+test('scenario 24: the gap of a removed mail listener ends after 24 h', (t) => {
   const now = at('10:00') + 30 * HOUR
   const proofs = [
     proof(at('09:00'), now),
@@ -228,20 +230,20 @@ test('5.6 row 24: a mail listener that was removed is closed after 24 h', (t) =>
   t.true(Math.abs((closed[0]?.until ?? 0) - (at('10:00') + DAY)) <= 1)
 })
 
-test('5.6 row 25: a maintenance window does not change a deadline extension', (t) => {
+test('scenario 25: a maintenance window does not change a deadline extension', (t) => {
   t.deepEqual(sweepOn(m(at('09:59:30')), { gaps: [gap(at('10:00'), at('10:30'))], until: at('10:31') }).extensions, [
     at('10:30'),
   ])
 })
 
-test('a sweep waits for a listener that has not proven its last seconds, until it is silent for 6 s', (t) => {
+test('a sweep waits for the proof of a listener, until it has been silent for 6 s', (t) => {
   const proofs = [proof(at('09:00'), at('10:00'))]
   t.is(provenUntil(proofs, at('10:00:05')), at('10:00'))
-  t.deepEqual(gapsOf(proofs, 1, at('10:00:05')), [], 'it may still prove them')
+  t.deepEqual(gapsOf(proofs, 1, at('10:00:05')), [], 'the listener may still prove these seconds')
   t.is(provenUntil(proofs, at('10:00:07')), at('10:00:07'))
   t.like(gapsOf(proofs, 1, at('10:00:07')), { length: 1, 0: { from: at('10:00'), until: null } })
 })
 
-test('while a gap that overlaps the expectation is open, no result is reported', (t) => {
+test('a check does not go down while a gap that overlaps its expected ping is open', (t) => {
   t.is(sweepOn(m(at('09:59:30')), { gaps: [gap(at('10:00'), null)], until: at('11:00') }).flip, null)
 })

@@ -45,7 +45,11 @@ test('accepts the tag of a badge URL encoded once or twice', (t) => {
     t.deepEqual(resolveBadgeTag(secret, key, tag, signature), { tag: 'db@dc1', states: 3 })
   }
   t.is(resolveBadgeTag(secret, key, '%zz', signature), null)
-  t.is(resolveBadgeTag(secret, key, '*', badgeSignature(secret, key, '*')), null, 'the whole project has its own form')
+  t.is(
+    resolveBadgeTag(secret, key, '*', badgeSignature(secret, key, '*')),
+    null,
+    'a badge of the project has another form',
+  )
 })
 
 test('returns the badge URLs of a tag and of the project', (t) => {

@@ -2,7 +2,7 @@ import type { Check } from '#shared/monitoring/checks/check.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 
-/** A check as it is after its creation, with some members changed. */
+/** Returns a new check with the given changes. */
 export function aCheck(changes: Partial<Check> = {}): Check {
   return {
     ...DEFAULT_SETTINGS,

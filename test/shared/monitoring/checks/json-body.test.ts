@@ -18,7 +18,7 @@ for (const [text, body] of [
 }
 
 for (const token of ['3600.0', '1e4', '1E+4', '-0.5', 'NaN', 'Infinity', '-Infinity', '1e400']) {
-  test(`the number ${token} is no integer`, (t) => {
+  test(`the number ${token} is not an integer`, (t) => {
     const result = parse(`{"a": ${token}}`)
     t.true(result.ok && result.body.a instanceof NonIntegerNumber)
   })
@@ -50,25 +50,25 @@ for (const text of [
   })
 }
 
-test('bytes that are no UTF-8 are refused', (t) => {
+test('bytes that are not UTF-8 are refused', (t) => {
   t.deepEqual(parseJsonBody(Buffer.from([0xff])), unparsable)
   t.deepEqual(parseJsonBody(Buffer.from('{}', 'utf16le')), unparsable)
 })
 
 for (const text of ['[1,2,3]', '123', '1.5', '"x"', 'null', 'true', 'NaN']) {
-  test(`the JSON value ${text} is no object`, (t) => {
+  test(`the JSON value ${text} is not an object`, (t) => {
     t.deepEqual(parse(text), { ok: false, error: 'json validation error: value is not an object' })
   })
 }
 
-test('names of the prototype are names like any other', (t) => {
+test('names of prototype members are ordinary names', (t) => {
   const result = parse('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}')
   t.true(result.ok)
   t.deepEqual(result.ok && Object.keys(result.body), ['__proto__', 'constructor'])
   t.false('polluted' in {})
 })
 
-test('the beginning of a body has the members that are complete in it, wherever it is cut', (t) => {
+test('a truncated body keeps its complete members', (t) => {
   const text =
     ' {"a": [1, -2, "x\\u00e9"], "api_key": "kéy", "b": {"c": nul' + 'l, "d": 1.5e3}, "e": -Infinity, "f": ""}'
   const bytes = Buffer.from(text)
@@ -79,7 +79,7 @@ test('the beginning of a body has the members that are complete in it, wherever 
   }
 })
 
-test('the beginning of a body that can be no object is refused', (t) => {
+test('a truncated body that cannot be an object is refused', (t) => {
   const rest = ' '.repeat(20)
   for (const text of ['{"a" 1', "{'a'", '{"a": 01', '{} x']) {
     t.deepEqual(parseJsonBody(Buffer.from(text + rest), { isBeginning: true }), unparsable, text)

@@ -25,34 +25,34 @@ for (const [bodyText, becomes] of [
   })
 }
 
-test('without a match the default is a failure if the check is configured so', (t) => {
+test('a body without a keyword is ignored, or a failure if configured', (t) => {
   const ping = { kind: 'success', method: 'GET', bodyText: '' } as const
   t.is(classifyHttp(aCheck({ ...filters, filterDefaultFail: true }), ping), 'fail')
   t.is(classifyHttp(aCheck({ filterHttpBody: true }), ping), 'ign')
   t.is(classifyHttp(aCheck({ filterHttpBody: true, successKw: ' , ,' }), ping), 'ign')
 })
 
-test('mail filters do not concern requests, nor the HTTP filter mails', (t) => {
+test('mail filters apply only to mails, and the HTTP filter only to requests', (t) => {
   const check = aCheck({ ...filters, filterHttpBody: false, filterSubject: true, filterBody: true })
   t.is(classifyHttp(check, { kind: 'log', method: 'GET', bodyText: 'ERROR' }), 'log')
   t.is(classifyEmail(aCheck(filters), { subject: 'ERROR', textPieces: ['ERROR'] }), 'success')
 })
 
-test('a check that allows only POST ignores any other method before keywords are looked at', (t) => {
+test('a check for POST only ignores other methods before the search', (t) => {
   const check = aCheck({ ...filters, methods: 'POST' })
   t.is(classifyHttp(check, { kind: 'fail', method: 'GET', bodyText: 'OK' }), 'ign')
   t.is(classifyHttp(check, { kind: 'fail', method: 'POST', bodyText: 'OK' }), 'success')
   t.is(classifyEmail(check, { subject: '', textPieces: [] }), 'success')
 })
 
-test('of a mail only what the filters name is searched, joined by a line feed', (t) => {
+test('only the filtered parts of a mail are searched, joined by a line feed', (t) => {
   const mail = { subject: 'ERROR', textPieces: ['OK', 'BEGIN'] }
   t.is(classifyEmail(aCheck({ ...filters, filterSubject: true }), mail), 'fail')
   t.is(classifyEmail(aCheck({ ...filters, filterBody: true }), mail), 'success')
   t.is(classifyEmail(aCheck({ filterSubject: true, filterBody: true, successKw: 'ERROROK' }), mail), 'ign')
 })
 
-test('a keyword that ends beyond byte 10,000 is not seen, and any bytes are read leniently', (t) => {
+test('a keyword that ends beyond byte 10,000 is not found; invalid bytes are accepted', (t) => {
   t.true(decodeBodyText(Buffer.from(`${'x'.repeat(9998)}OK`)).endsWith('OK'))
   t.false(decodeBodyText(Buffer.from(`${'x'.repeat(9999)}OK`)).includes('OK'))
   t.is(decodeBodyText(Buffer.from(`${'x'.repeat(9999)}é`)).at(-1), '\ufffd')
@@ -78,7 +78,7 @@ for (const [html, text] of [
   })
 }
 
-test('the text of an HTML mail is read line by line, its cells apart, with one empty line between its parts', (t) => {
+test('the text of an HTML mail has lines, separate cells and parts', (t) => {
   const html = `<style>p {}</style><h1>Back<b>up</b></h1>
     <div><div><table><tr><td>rows</td><td>12&nbsp;&amp;
     3</td></tr></table></div></div>a<br>b<blockquote>c</blockquote>1 < 2`

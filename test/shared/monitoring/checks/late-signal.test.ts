@@ -8,7 +8,7 @@ const seconds = (count: number) => count * 1_000_000
 const never = () => null
 const A = '11111111-1111-1111-1111-111111111111'
 
-/** Applies signals in the given order, settling late ones from recorded pings, as the evaluator does. */
+/** Applies signals in order, late ones with the recorded pings, as the evaluator does. */
 function outcomeOf(signals: readonly Signal[]) {
   const check = aCheck({ timeoutSeconds: 600, graceSeconds: 300 })
   const recorded: RecordedSignal[] = []
@@ -49,7 +49,7 @@ test('any order of the same signals leads to the state of the ordered run', (t) 
   }
 })
 
-test('an old ping after a newer one moves neither the last ping nor the status', (t) => {
+test('an older ping changes neither the last ping nor the status', (t) => {
   const check = aCheck()
   applySignal(check, { kind: 'fail', at: T0 + 10, rid: null }, never)
   const { flip, late } = applySignal(check, { kind: 'success', at: T0, rid: null }, never)
@@ -58,14 +58,14 @@ test('an old ping after a newer one moves neither the last ping nor the status',
   t.like(check, { status: 'down', lastPing: T0 + 10, nPings: 2 })
 })
 
-test('a start that came after its own success opens no run', (t) => {
+test('a start that arrives after its success opens no run', (t) => {
   const check = aCheck()
   applySignal(check, { kind: 'success', at: T0 + 10, rid: A }, never)
   t.like(applySignal(check, { kind: 'start', at: T0, rid: A }, never), { type: 'start', late: true })
   t.is(check.lastStart, null)
 })
 
-test('an on-time ping that is applied after the sweep brings the check up again', (t) => {
+test('a punctual ping that is applied after the sweep corrects the flip', (t) => {
   const check = aCheck({ timeoutSeconds: 600, graceSeconds: 300 })
   applySignal(check, { kind: 'success', at: T0, rid: null }, never)
   const decision = sweep(check, T0 + seconds(901), never)
@@ -87,7 +87,7 @@ test('a late signal does not end a pause', (t) => {
   t.like(check, { status: 'paused', lastPing: T0 + 10, lastStart: null, alertAfter: null })
 })
 
-test('a run that began before the kept pings is still open when none of them closed it', (t) => {
+test('a run that began before the stored pings can still be open', (t) => {
   const check = aCheck({ status: 'up', lastPing: T0 + 50, lastStart: T0, lastStartRid: A, graceSeconds: 300 })
   settleRun(
     check,

@@ -11,12 +11,12 @@ import { openProduct } from '../../../support/product.ts'
 import { aCheck } from './factory.ts'
 
 /**
- * The rule of what is overdue exists as a function, as the sweep's statements and as the page's. The function is the
- * oracle here: random checks, with times so coarse that deadlines and looks often fall on the same microsecond.
+ * Three implementations find overdue checks: a pure function, the SQL of the sweep and the SQL of the check list. These
+ * tests compare them for random checks. Times are whole minutes, plus or minus a microsecond, to hit exact deadlines.
  */
 const SEED = 20_261_122
 const CHECKS = 3_000
-const LOOKS = 40
+const ROUNDS = 40
 const MINUTE = 60_000_000
 const START = Date.UTC(2026, 2, 29, 0, 30) * 1000 // the clock changes half an hour later
 const STATUSES: readonly ShownStatus[] = ['new', 'up', 'grace', 'down', 'paused']
@@ -37,7 +37,7 @@ function randomOf(seed: number): Random {
   }
 }
 
-/** A check after an hour of random signals, pauses and resumes, as the pure rules leave it. */
+/** Returns a check after an hour of random signals, pauses and resumes, applied by the state machine. */
 function randomCheck(random: Random): CheckMachine {
   const check: CheckMachine = aCheck({
     timeoutSeconds: 60 * (1 + random(30)),
@@ -87,8 +87,8 @@ async function insert(db: Knex, checks: readonly CheckMachine[]): Promise<{ proj
   return { projectId: project?.id, ids }
 }
 
-/** Asserts that the page's statements count and list each check under the status of the rule. */
-async function isListedSo(
+/** Asserts that the check list counts and lists each check under the status of the pure function. */
+async function assertListed(
   t: ExecutionContext,
   db: Knex,
   { projectId, known, now }: { projectId: number; known: ReadonlyMap<number, CheckMachine>; now: number },
@@ -112,7 +112,7 @@ async function isListedSo(
   }
 }
 
-test(`the sweep and the page decide as the rule does (seed ${SEED})`, async (t) => {
+test(`the sweep and the check list agree with the pure function (seed ${SEED})`, async (t) => {
   await using product = await openProduct()
   const { db } = product
   const random = randomOf(SEED)
@@ -121,17 +121,17 @@ test(`the sweep and the page decide as the rule does (seed ${SEED})`, async (t) 
   const known = new Map(ids.map((id, index) => [id, checks[index] ?? aCheck()]))
   const seen = new Set<string>()
 
-  for (let look = 0; look < LOOKS; look++) {
-    const now = START + (40 + look * 3) * MINUTE + random(3) - 1
+  for (let round = 0; round < ROUNDS; round++) {
+    const now = START + (40 + round * 3) * MINUTE + random(3) - 1
     for (const check of known.values()) seen.add(shownStatus(check, now, nextOccurrence))
-    await isListedSo(t, db, { projectId, known, now })
+    await assertListed(t, db, { projectId, known, now })
 
     const decided = [...known].map(([id, check]) => ({ id, check, decision: sweep(check, now, nextOccurrence) }))
     const overdue = decided.flatMap(({ id, check, decision }) =>
       decision.kind === 'down' ? [{ id, check, at: decision.at, from: decision.flip.from }] : [],
     )
     const { down } = await sweepOverdue(db, now, { answered: [0], total: 1 })
-    t.deepEqual([...down].sort(), overdue.map(({ id }) => id).sort(), `look ${look} at ${now}: taken down`)
+    t.deepEqual([...down].sort(), overdue.map(({ id }) => id).sort(), `round ${round} at ${now}: taken down`)
     const flips = await db('flips')
       .whereIn('check_id', down)
       .where('reason', 'timeout')
@@ -146,14 +146,14 @@ test(`the sweep and the page decide as the rule does (seed ${SEED})`, async (t) 
     for (const { check } of overdue) Object.assign(check, { status: 'down', alertAfter: null })
     if (overdue.length > 0) seen.add('swept')
   }
-  t.deepEqual([...seen].sort(), [...STATUSES, 'swept'].sort(), 'every case was met')
+  t.deepEqual([...seen].sort(), [...STATUSES, 'swept'].sort(), 'every status occurred')
 })
 
-test(`the page decides of checks with rules as the rule does (seed ${SEED})`, async (t) => {
+test(`the check list agrees with the pure function for checks with rules (seed ${SEED})`, async (t) => {
   await using product = await openProduct()
   const { db } = product
   const random = randomOf(SEED)
-  // For the list, a rule may set the deadline to any instant.
+  // Rules may set the deadline to any instant.
   const checks = Array.from({ length: CHECKS / 3 }, () => {
     const check = randomCheck(random)
     const alertAfter = random(4) === 0 ? null : START + (40 + random(120)) * MINUTE
@@ -163,10 +163,10 @@ test(`the page decides of checks with rules as the rule does (seed ${SEED})`, as
   const known = new Map(ids.map((id, index) => [id, checks[index] ?? aCheck()]))
   const seen = new Set<string>()
 
-  for (let look = 0; look < LOOKS / 4; look++) {
-    const now = START + (40 + look * 12) * MINUTE + random(3) - 1
-    await isListedSo(t, db, { projectId, known, now })
+  for (let round = 0; round < ROUNDS / 4; round++) {
+    const now = START + (40 + round * 12) * MINUTE + random(3) - 1
+    await assertListed(t, db, { projectId, known, now })
     for (const check of known.values()) seen.add(shownStatus(check, now, nextOccurrence))
   }
-  t.deepEqual([...seen].sort(), [...STATUSES].sort(), 'every case was met')
+  t.deepEqual([...seen].sort(), [...STATUSES].sort(), 'every status occurred')
 })

@@ -7,7 +7,7 @@ import { openProduct } from '../../../support/product.ts'
 const ALL = { answered: [0], total: 1 }
 const sweep = (db: Knex, shards = ALL) => sweepOverdue(db, nowMicros(), shards)
 
-/** Checks that are up, one per given deadline: minutes from now, null for none. @returns their ids */
+/** Adds checks that are up, one for each deadline in minutes from now; null for no deadline. @returns their ids */
 async function addUp(db: Knex, deadlines: readonly (number | null)[]): Promise<number[]> {
   const [organisation] = await db('organisations').insert({ name: 'o' }).returning('id')
   const [project] = await db('projects').insert({ organisation_id: organisation?.id, name: 'p' }).returning('id')
@@ -26,8 +26,8 @@ async function setDeadline(db: Knex, id: number, minutes: number | null): Promis
   ])
 }
 
-/** Minutes from now at which the sweep looks, by check. */
-async function marks(db: Knex): Promise<Map<number, number>> {
+/** Returns the next evaluation of each check in check_deadlines, in minutes from now. */
+async function nextChecks(db: Knex): Promise<Map<number, number>> {
   const { rows } = await db.raw<{ rows: { id: number; minutes: number }[] }>(
     `SELECT check_id AS id, round(extract(epoch FROM next_check_at - now()) / 60)::int AS minutes FROM check_deadlines`,
   )
@@ -40,9 +40,13 @@ test('an overdue check goes down once, dated at its deadline, and loses its dead
   const [late, , pinged, none] = await addUp(db, [-3, 5, -2, null])
   t.true(await hasOverdue(db, nowMicros()))
   await setDeadline(db, pinged ?? 0, 7)
-  t.deepEqual([...(await marks(db)).values()].sort(), [-2, -3, 5], 'a ping that moves the deadline on leaves the mark')
+  t.deepEqual(
+    [...(await nextChecks(db)).values()].sort(),
+    [-2, -3, 5],
+    'a ping with a later deadline does not change the row',
+  )
   const first = await sweep(db)
-  t.like(first, { looked: 2, down: [late] })
+  t.like(first, { evaluated: 2, down: [late] })
   t.is(first.messages.length, 1)
   const flips = await db('flips').select(
     'check_id',
@@ -54,13 +58,13 @@ test('an overdue check goes down once, dated at its deadline, and loses its dead
     [[late, 'timeout', 3]],
   )
   t.like(await db('checks').where({ id: late }).first(), { status: 'down', alert_after: null })
-  t.deepEqual([...(await marks(db)).values()].sort(), [5, 7])
-  t.false((await marks(db)).has(none ?? 0))
-  t.like(await sweep(db), { looked: 0, messages: [], down: [] })
+  t.deepEqual([...(await nextChecks(db)).values()].sort(), [5, 7])
+  t.false((await nextChecks(db)).has(none ?? 0))
+  t.like(await sweep(db), { evaluated: 0, messages: [], down: [] })
   t.false(await hasOverdue(db, nowMicros()))
 })
 
-test('checks of a shard that did not answer stay as they are', async (t) => {
+test('checks of a shard that did not answer are not evaluated', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const ids = await addUp(db, [-1, -1, -1, -1])
@@ -69,10 +73,10 @@ test('checks of a shard that did not answer stay as they are', async (t) => {
     down.toSorted((a, b) => a - b),
     ids.filter((id) => id % 2 === 1),
   )
-  t.is((await marks(db)).size, 2)
+  t.is((await nextChecks(db)).size, 2)
 })
 
-test('looking in vain touches no row of checks, and going down none of its indexes', async (t) => {
+test('only a flip writes a row of checks, without an index update', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [late, pinged] = await addUp(db, [-1, -1])
@@ -92,10 +96,10 @@ test('looking in vain touches no row of checks, and going down none of its index
     t.deepEqual(await updates(), { updated: updated + 1, hot: hot + 1 })
   })
   t.deepEqual(await versionOf(), before)
-  t.is((await marks(db)).get(pinged ?? 0), 10)
+  t.is((await nextChecks(db)).get(pinged ?? 0), 10)
 })
 
-test('a look in vain reads the check once, whether its deadline was moved on or taken away', async (t) => {
+test('an evaluation without a flip reads the check at most once', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [moved = 0, without = 0] = await addUp(db, [-1, -1])
@@ -109,20 +113,20 @@ test('a look in vain reads the check once, whether its deadline was moved on or 
       return rows[0]?.reads ?? 0
     }
     const before = await reads()
-    t.like(await sweep(tx), { looked: 2, down: [] })
+    t.like(await sweep(tx), { evaluated: 2, down: [] })
     t.is((await reads()) - before, 2)
   })
-  t.deepEqual([...(await marks(db))], [[moved, 10]])
+  t.deepEqual([...(await nextChecks(db))], [[moved, 10]])
 })
 
-test('a check that a ping has locked is left for the next sweep', async (t) => {
+test('the next sweep handles a check that a ping has locked', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [locked, other] = await addUp(db, [-2, -1])
   await db.transaction(async (ping) => {
     await ping('checks').where({ id: locked }).forNoKeyUpdate().select('id')
     t.deepEqual((await sweep(db)).down, [other])
-    t.like(await sweep(db), { looked: 0, down: [] }, 'a page that others hold is no reason to look again at once')
+    t.like(await sweep(db), { evaluated: 0, down: [] }, 'locked rows do not count, so no other page follows')
   })
   t.deepEqual((await sweep(db)).down, [locked])
 })
@@ -135,23 +139,23 @@ test('a deadline that moves closer during a sweep is not lost, in either order',
 
   await db.transaction(async (ping) => {
     await setDeadline(ping, first, 3)
-    const { looked } = await sweep(db)
-    t.is(looked, 1, 'the mark of the check with a concurrent ping is unchanged')
+    const { evaluated } = await sweep(db)
+    t.is(evaluated, 1, 'only the other check is evaluated; the ping has locked this row')
   })
-  t.is((await marks(db)).get(second), 600)
+  t.is((await nextChecks(db)).get(second), 600)
   await sweep(db)
-  t.is((await marks(db)).get(first), 3)
+  t.is((await nextChecks(db)).get(first), 3)
 
   await db.raw("UPDATE check_deadlines SET next_check_at = now() - interval '1 minute' WHERE check_id = ?", [second])
   const sweeping = await db.transaction()
-  t.is((await sweep(sweeping)).looked, 1)
+  t.is((await sweep(sweeping)).evaluated, 1)
   const pinged = setDeadline(db, second, 4)
   await sweeping.commit()
   await pinged
-  t.is((await marks(db)).get(second), 4, 'the writer waited for the mark, and then lowered it')
+  t.is((await nextChecks(db)).get(second), 4, 'the writer waited for the row, and then lowered it')
 })
 
-test('after any write, a check with a deadline has a mark that is not later', async (t) => {
+test('after any write, next_check_at is not later than the deadline of the check', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const ids = await addUp(
@@ -182,7 +186,7 @@ test('after any write, a check with a deadline has a mark that is not later', as
   }
 })
 
-test('the statements use the indexes, for any size that the planner estimates', async (t) => {
+test('the statements use indexes with any estimates of the planner', async (t) => {
   await using product = await openProduct()
   const { db } = product
   await addUp(
@@ -205,25 +209,25 @@ test('the statements use the indexes, for any size that the planner estimates', 
   t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
 })
 
-test('checks of one page that go down, receive pings or pause do not affect each other', async (t) => {
+test('checks of one page do not affect each other', async (t) => {
   await using product = await openProduct()
   const { db } = product
-  const [down = 0, moved = 0, paused = 0, suppression = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])
+  const [down = 0, moved = 0, paused = 0, locked = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])
   await setDeadline(db, moved, 6)
   await db('checks').where({ id: paused }).update({ alert_after: null, status: 'paused' })
   await db('checks').where({ id: already }).update({ status: 'down' })
   const ping = await db.transaction()
-  await ping('checks').where({ id: suppression }).forNoKeyUpdate()
+  await ping('checks').where({ id: locked }).forNoKeyUpdate()
   t.deepEqual((await sweep(db)).down, [down])
   t.deepEqual(
-    [...(await marks(db))].sort(([a], [b]) => a - b),
+    [...(await nextChecks(db))].sort(([a], [b]) => a - b),
     [
       [moved, 6],
-      [suppression, -2],
+      [locked, -2],
     ],
-    'a mark follows its deadline, goes with it, and stays where a ping holds the check',
+    'a row follows its deadline, is deleted with it, and stays unchanged if a ping has locked the check',
   )
   await ping.commit()
-  t.deepEqual((await sweep(db)).down, [suppression])
+  t.deepEqual((await sweep(db)).down, [locked])
   t.is((await db('flips')).length, 2)
 })

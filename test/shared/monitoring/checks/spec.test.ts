@@ -3,7 +3,7 @@ import test from 'ava'
 import { readRecurring } from '#shared/monitoring/alerting/fields.ts'
 import { resolveIntegrations } from '#shared/monitoring/checks/integrations-field.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
-import { birthOf, NO_PROVISIONING, readProvisioning } from '#shared/monitoring/checks/provisioning.ts'
+import { creationSettings, NO_PROVISIONING, readProvisioning } from '#shared/monitoring/checks/provisioning.ts'
 import { applySpec, DEFAULT_SETTINGS, uniqueCriteria } from '#shared/monitoring/checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '#shared/monitoring/checks/spec.ts'
 import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
@@ -50,7 +50,7 @@ function bytesOf({ rawBody, body }: ErrorCase): Buffer {
   return Buffer.from(rawBody ?? JSON.stringify(body))
 }
 
-/** The error text that a case expects, when values alone decide it. */
+/** Returns the expected error text of a case; null if it needs stored data. */
 function expectedText({ method, path, headers, setup, expectStatus, expectBody }: ErrorCase): string | null {
   const isSpec = path === '/api/v3/checks/' || path === '/api/v3/checks/{uuid}'
   if (method !== 'POST' || !isSpec || headers !== undefined || setup !== undefined || expectStatus !== 400) return null
@@ -122,7 +122,7 @@ test('an integer of 400 digits is too large, or too small with a minus', (t) => 
   t.is(refusal(Buffer.from(`{"timeout": -${'9'.repeat(400)}}`)), 'json validation error: timeout is too small')
 })
 
-test('a body with an old zone name gets the present name', (t) => {
+test('an old time zone name is replaced by the current one', (t) => {
   t.deepEqual(parseCheckSpec({ tz: 'Europe/Kiev' }, rules), { ok: true, spec: { tz: 'Europe/Kyiv' } })
 })
 
@@ -158,12 +158,12 @@ const changeCases: ChangeCase[] = [
   { title: 'a zone is stored for a simple check too', spec: { tz: 'Europe/Riga' }, changes: { tz: 'Europe/Riga' } },
   { title: 'a name does not change the slug', spec: { name: 'My Job' }, changes: { name: 'My Job' } },
   {
-    title: 'subject turns the subject filter on',
+    title: 'subject enables the subject filter',
     spec: { subject: 'OK' },
     changes: { successKw: 'OK', filterSubject: true },
   },
   {
-    title: 'an empty subject turns it off',
+    title: 'an empty subject disables it',
     current: { successKw: 'x', filterSubject: true },
     spec: { subject: '' },
     changes: { successKw: '', filterSubject: false },
@@ -197,7 +197,7 @@ for (const { title, current, spec, changes } of changeCases) {
   })
 }
 
-test('a schedule and a time zone in which it never occurs are refused together', (t) => {
+test('a schedule that never occurs in its time zone is refused', (t) => {
   const schedule = 'Sun *-3-25..31 02:15'
   const tz = 'Europe/Paris'
   const expected = { message: 'json validation error: schedule is not a valid cron or OnCalendar expression' }
@@ -215,11 +215,11 @@ test('a schedule and a time zone in which it never occurs are refused together',
   t.throws(() => readRecurring({ every: schedule, for: 60, tz }, 'hours[0]'), {
     message: /hours\[0\]\.every is not a valid/,
   })
-  const { spec, leftOut } = birthOf({ ...NO_PROVISIONING, tz }, new URLSearchParams({ schedule }))
-  t.deepEqual([spec.schedule, leftOut], [undefined, ['schedule']], 'the ping counts')
+  const { spec, leftOut } = creationSettings({ ...NO_PROVISIONING, tz }, new URLSearchParams({ schedule }))
+  t.deepEqual([spec.schedule, leftOut], [undefined, ['schedule']], 'the ping is accepted')
 })
 
-test('versions 1 and 2 derive the slug from the name, and a given slug wins', (t) => {
+test('versions 1 and 2 derive a missing slug from the name', (t) => {
   t.like(applySpec(null, { name: 'My Job' }, { slugFromName: true }), { slug: 'my-job' })
   t.like(applySpec(null, { name: 'My Job', slug: 'mine' }, { slugFromName: true }), { slug: 'mine' })
 })

@@ -12,7 +12,7 @@ interface Row {
   becomes: [StoredStatus, StoredStatus, StoredStatus, StoredStatus, StoredStatus]
 }
 
-// The table of transitions; the columns are the kinds above.
+// Table of transitions; its columns are the kinds above.
 const rows: Row[] = [
   { from: 'new', becomes: ['up', 'down', 'new', 'new', 'new'] },
   { from: 'up', becomes: ['up', 'down', 'up', 'up', 'up'] },
@@ -23,7 +23,7 @@ const rows: Row[] = [
 for (const { from, manualResume = false, becomes } of rows) {
   for (const [index, kind] of KINDS.entries()) {
     const to = becomes[index]
-    test(`a ${kind} ping turns a check that was ${from}${manualResume ? ', resumed by hand,' : ''} into ${to}`, (t) => {
+    test(`a ${kind} ping changes a check that was ${from}${manualResume ? ', resumed by hand,' : ''} to ${to}`, (t) => {
       const { check, ping } = play({ status: from, manualResume })
       const { type, flip } = ping(kind, 0)
       const ignored = manualResume || kind === 'ign'
@@ -55,7 +55,7 @@ for (const from of ['new', 'up', 'down', 'paused'] as const) {
   })
 }
 
-test('a check exactly at its deadline is not swept, and one microsecond later its flip is dated at the deadline', (t) => {
+test('a check goes down one microsecond after its deadline, dated at it', (t) => {
   const { check, ping, sweep } = play()
   ping('success', 0)
   t.is(shownStatus(check, T0 + seconds(900), never), 'down')
@@ -63,17 +63,17 @@ test('a check exactly at its deadline is not swept, and one microsecond later it
   const decision = sweep(900, 1)
   t.is(decision.kind === 'down' && toIsoMicros(decision.at), '2024-01-10T12:15:00.123456+00:00')
   t.like(decision, { flip: { from: 'up', to: 'down', reason: 'timeout', processed: false } })
-  t.deepEqual(sweep(901), { kind: 'leave' }, 'a check that is down is left alone')
+  t.deepEqual(sweep(901), { kind: 'leave' }, 'a check that is down is not evaluated')
 })
 
-test('a check whose deadline has moved on is looked at again later', (t) => {
+test('a check with a later deadline is evaluated again later', (t) => {
   const { check, ping, sweep } = play()
   ping('success', 0)
   check.timeoutSeconds = 6000
   t.deepEqual(sweep(1000), { kind: 'look-again', alertAfter: T0 + seconds(6300) })
 })
 
-test('a start on a new check leaves it new, started, and due after its grace', (t) => {
+test('a start keeps a new check new and sets its deadline', (t) => {
   const { check, ping, sweep } = play()
   ping('start', 0)
   t.like(check, { status: 'new', lastStart: T0, alertAfter: T0 + seconds(300) })
@@ -81,7 +81,7 @@ test('a start on a new check leaves it new, started, and due after its grace', (
   t.is(check.lastStart, T0, 'a late finish is still measured')
 })
 
-test('a success that comes after an unswept deadline leaves no trace of the outage', (t) => {
+test('a success after an unswept deadline records no outage', (t) => {
   const { check, ping, path } = play()
   ping('success', 0)
   ping('start', 0)
@@ -114,7 +114,7 @@ test('a start ends a pause, and a run that then overruns goes down by timeout', 
   )
 })
 
-test('a check to be resumed by hand counts what it ignores', (t) => {
+test('a manually resumed check counts ignored pings', (t) => {
   const { check, ping, ...events } = play({ manualResume: true })
   ping('success', 0)
   events.pause()

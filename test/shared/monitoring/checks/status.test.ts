@@ -19,7 +19,7 @@ for (const [after, status] of [
   })
 }
 
-test('a status changes at the microsecond, which belongs to the later status', (t) => {
+test('the microsecond of a change belongs to the later status', (t) => {
   const check = aCheck({ ...times, status: 'up', lastPing: T0 })
   t.is(shownStatus(check, T0 + seconds(600) - 1, never), 'up')
   t.is(shownStatus(check, T0 + seconds(900) - 1, never), 'grace')
@@ -48,7 +48,7 @@ test('version 1 shows a running check as started until it overruns', (t) => {
   t.is(shownStatusV1(check, T0 + seconds(300), never), 'down')
 })
 
-test('while a job runs the next ping is the earlier of its start and the due time', (t) => {
+test('during a run the next ping is the earlier of start and due time', (t) => {
   const check = aCheck({ ...times, status: 'up', lastPing: T0, lastStart: T0 + seconds(700) })
   t.is(nextPing(check, never), T0 + seconds(600))
   t.is(nextPing({ ...check, lastStart: T0 + seconds(5) }, never), T0 + seconds(5))
@@ -57,7 +57,7 @@ test('while a job runs the next ping is the earlier of its start and the due tim
   t.is(graceStart(check, never), T0 + seconds(600))
 })
 
-test('a schedule gives the occurrence after the last ping, and grace is added in seconds', (t) => {
+test('the deadline is the next occurrence plus grace', (t) => {
   const requested: unknown[] = []
   const next: NextOccurrence = (...question) => {
     requested.push(question)
@@ -75,7 +75,7 @@ test('a schedule gives the occurrence after the last ping, and grace is added in
   t.deepEqual(requested, [['cron', '15 * * * *', 'Europe/Riga', T0]])
 })
 
-test('a check whose schedule has run out stays up for good', (t) => {
+test('a check with an ended schedule stays up', (t) => {
   const check = aCheck({ kind: 'oncalendar', schedule: '2019-01-01', status: 'up', lastPing: T0 })
   t.is(shownStatus(check, T0 * 2, never), 'up')
   t.is(goingDownAt(check, never), null)

@@ -3,7 +3,7 @@ import { OVERDUE_PAGE, type Swept, sweepOverdue, sweepPages } from '#shared/moni
 import { nowMicros } from '#shared/time.ts'
 import { openProduct } from '../../../support/product.ts'
 
-test('pages that are swept two at a time take each overdue check down once, and nothing else', async (t) => {
+test('two concurrent pages bring each overdue check down once', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const overdue = 3 * OVERDUE_PAGE + 17
@@ -26,14 +26,14 @@ test('pages that are swept two at a time take each overdue check down once, and 
   t.is(new Set(down).size, overdue)
   const { rows } = await db.raw(
     `SELECT (SELECT count(*)::int FROM flips) AS flips, (SELECT count(DISTINCT check_id)::int FROM flips) AS flipped,
-       (SELECT count(*)::int FROM checks WHERE status = 'down') AS down, (SELECT count(*)::int FROM check_deadlines) AS marks`,
+       (SELECT count(*)::int FROM checks WHERE status = 'down') AS down, (SELECT count(*)::int FROM check_deadlines) AS deadlines`,
   )
-  t.deepEqual(rows, [{ flips: overdue, flipped: overdue, down: overdue, marks: 1_000 }])
+  t.deepEqual(rows, [{ flips: overdue, flipped: overdue, down: overdue, deadlines: 1_000 }])
 })
 
-const page = (looked: number): Swept => ({ looked, messages: [], down: [], extended: [] })
+const page = (evaluated: number): Swept => ({ evaluated, messages: [], down: [], extended: [] })
 
-test('a page that is not full is the last, and two at most are under way', async (t) => {
+test('a partial page is the last one, and at most two pages run at once', async (t) => {
   let requested = 0
   await sweepPages(
     async () => {
@@ -56,10 +56,10 @@ test('a page that is not full is the last, and two at most are under way', async
     () => {},
   )
   t.is(most, 2)
-  t.is(left, -2, 'each of the two found a page that was not full')
+  t.is(left, -2, 'each of the two queries returned a partial page')
 })
 
-test('a page that fails is reported when no other is under way', async (t) => {
+test('a failed page is reported after the other pages ended', async (t) => {
   let requested = 0
   const second = Promise.withResolvers<void>()
   const ended: string[] = []

@@ -21,7 +21,7 @@ const check = {
   integrationIds: ['b', 'a'],
 }
 
-test('the read-write form of a simple check', (t) => {
+test('a read-write key sees all members of a simple check', (t) => {
   const url = `${base}/api/v3/checks/${check.uuid}`
   t.deepEqual(toCheckView(check, options), {
     name: 'Nightly export',
@@ -57,7 +57,7 @@ test('the read-write form of a simple check', (t) => {
   })
 })
 
-test('the read-only form holds the unique key and nothing that leads to the check', (t) => {
+test('a read-only key sees the unique key and no uuid or URL', (t) => {
   const view = toCheckView(check, { ...options, readOnly: true })
   t.like(view, { unique_key: '124f983e0e3dcaeba921cfcef46efd084576e783' })
   t.false(JSON.stringify(view).includes(check.uuid))
@@ -70,7 +70,7 @@ test('a check with a schedule shows it and its zone instead of a timeout', (t) =
   t.false('timeout' in view)
 })
 
-test('a duration of zero is left out, and one below a second shows as 0', (t) => {
+test('a duration of zero is omitted, and one below a second is 0', (t) => {
   t.false('last_duration' in toCheckView({ ...check, lastDuration: 0 }, options))
   t.like(toCheckView({ ...check, lastDuration: 400_000 }, options), { last_duration: 0 })
 })
@@ -80,7 +80,7 @@ test('the deprecated subjects show the keywords while the subject filter is on',
   t.like(view, { subject: 'OK', subject_fail: 'NO' })
 })
 
-test('version 1 shows a running check as started, and every version its own addresses', (t) => {
+test('version 1 shows a running check as started; URLs have the version', (t) => {
   const running = { ...check, lastStart: T0 }
   t.like(toCheckView(running, { ...options, version: 1 }), {
     status: 'started',

@@ -13,6 +13,7 @@ import {
   endOfQuiet,
   entriesFor,
   expandRules,
+  listFor,
   readEntries,
   readOnCallSettings,
   type UsableMethod,
@@ -34,9 +35,11 @@ const none: ContactRules = { critical: [], other: [] }
 const nights = [{ every: '0 22 * * *', for: 32_400, tz: 'UTC' }]
 
 const expand = (rules: ContactRules, severity: Severity, quiet = nights, startAt = START) =>
-  expandRules({ rules, methods, severity, quiet, startAt })
+  expandRules({ entries: entriesFor(rules, listFor(severity), methods), severity, quiet, startAt }).filter(
+    ({ isJoined }) => !isJoined,
+  )
 
-test('without rules every usable method is notified at once, and a call follows after 5 minutes', (t) => {
+test('without rules all methods are used, calls after 5 minutes', (t) => {
   t.deepEqual(
     expand(none, 'critical').map(({ method, dueAt }) => [method, (dueAt - START) / 1e6]),
     [
@@ -47,17 +50,17 @@ test('without rules every usable method is notified at once, and a call follows 
   )
 })
 
-test('an empty list for other incidents means the list for critical ones', (t) => {
+test('without a list for other incidents the critical list applies', (t) => {
   const rules = { critical: [{ after: 60, method: 'push' }], other: [] }
   t.deepEqual(entriesFor(rules, 'other', methods), rules.critical)
 })
 
-test('entries of methods that are not usable are omitted, without a fallback to others', (t) => {
+test('entries of unusable methods are omitted without a replacement', (t) => {
   const rules = { critical: [{ after: 0, method: 'gone' }], other: [] }
   t.deepEqual(expand(rules, 'critical'), [])
 })
 
-test('quiet hours delay other incidents to their end as one message, and never critical ones', (t) => {
+test('quiet hours delay incidents that are not critical, as one message', (t) => {
   const entries = [
     { after: 0, method: 'push' },
     { after: 600, method: 'phone' },
@@ -80,13 +83,13 @@ test('quiet hours keep their wall time when the clocks change', (t) => {
   t.is(endOfQuiet(quiet, at('2026-03-28T20:59:59Z')), at('2026-03-28T20:59:59Z'))
 })
 
-test('adjoining quiet hours are one, and endless ones delay by at most a week', (t) => {
+test('adjacent quiet hours merge, and delay by at most a week', (t) => {
   const adjoining = [...nights, { every: '0 7 * * *', for: 3600, tz: 'UTC' }]
   t.is(endOfQuiet(adjoining, START), at('2026-11-28T08:00:00Z'))
   t.is(endOfQuiet([{ every: '0 * * * *', for: 7200, tz: 'UTC' }], START), START + seconds(604_800))
 })
 
-test('a sequence is in order, in the future, and never repeats a method at one instant', (t) => {
+test('a sequence is sorted, in the future and without duplicates', (t) => {
   for (let index = 0; index < 2000; index++) {
     const random = randomOf(SEED, index)
     const list = () =>
@@ -117,7 +120,7 @@ test('a sequence is in order, in the future, and never repeats a method at one i
   }
 })
 
-test('each notification is in exactly one message, never early, and messages keep the distance of their kind', (t) => {
+test('each notification is in one message, which is never early', (t) => {
   for (let index = 0; index < 2000; index++) {
     const random = randomOf(SEED + 1, index)
     const kind = random.pick(CONTACT_KINDS)
@@ -143,7 +146,7 @@ test('each notification is in exactly one message, never early, and messages kee
   }
 })
 
-test('the first message goes at once, and the next at the end of the window with all that fell due', (t) => {
+test('the first message is sent at once, the rest at the window end', (t) => {
   const due = (id: string, second: number) => ({ id, dueAt: seconds(second) })
   t.is(nextBundle('sms', null, []), null)
   t.deepEqual(nextBundle('sms', null, [due('b', 9), due('a', 5)]), { at: seconds(5), ids: ['a'] })
@@ -155,7 +158,7 @@ test('300 checks that go down within a minute make at most two calls', (t) => {
   const pending = Array.from({ length: 300 }, (_, n) => ({ id: String(n), dueAt: seconds(n * 0.2) }))
   const bundles = planBundles('call', null, pending)
   t.is(bundles.filter(({ at: sentAt }) => sentAt <= seconds(60)).length, 2)
-  t.is(bundles[0]?.ids.length, 1, 'the first goes at once')
+  t.is(bundles[0]?.ids.length, 1, 'the first is sent at once')
   t.is(bundles[1]?.ids.length, 299)
 })
 

@@ -37,7 +37,7 @@ for (const query of ['start=', 'end=x', 'start=1.0', 'seconds=1.5', 'seconds=-1'
 
 const flip = (iso: string, from: Flip['from'], to: Flip['to']): Flip => ({ at: micros(iso), from, to })
 
-test('an outage of two months counts in both, each with its seconds', (t) => {
+test('an outage across two months is divided between them', (t) => {
   const flips = [
     flip('2024-03-01T01:00:00Z', 'down', 'up'),
     flip('2024-02-29T23:00:00Z', 'up', 'down'),
@@ -54,14 +54,14 @@ test('an outage of two months counts in both, each with its seconds', (t) => {
   )
 })
 
-test('an open outage lasts until now, an outage without a stored start covers all time before', (t) => {
+test('an open outage lasts until now, one without a start covers all earlier time', (t) => {
   const [march] = downtimeByMonth([flip('2024-03-09T23:00:00Z', 'up', 'down')], 1, NOW)
   t.like(march, { from: micros('2024-03-01T00:00:00Z'), until: NOW, seconds: 3600, count: 1 })
   const [, february] = downtimeByMonth([flip('2024-03-01T00:00:10Z', 'down', 'up')], 2, NOW)
   t.is(february?.seconds, 29 * 86_400)
 })
 
-test('computes months across the turn of the year', (t) => {
+test('computes months across the end of a year', (t) => {
   const spans = downtimeByMonth([], 4, NOW).map(({ from }) => from)
   t.is(spans.at(-1), micros('2023-12-01T00:00:00Z'))
 })

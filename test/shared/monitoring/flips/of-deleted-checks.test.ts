@@ -42,7 +42,7 @@ const removals: [string, (own: TestProject, check: { id: number; uuid: string })
   ['a check that is deleted by SQL', (_, { id }) => query(app.deps.db, 'DELETE FROM checks WHERE id = ?', [id])],
 ]
 for (const [what, remove] of removals) {
-  test(`${what} loses its flips, other checks keep theirs`, async (t) => {
+  test(`${what} loses its flips, and other checks keep theirs`, async (t) => {
     const [tenant, other] = [await addProject(app.deps), await addProject(app.deps)]
     const [removed, stays] = [await flippedCheck(tenant), await flippedCheck(other)]
     t.is(await flipsOf(app.deps.db, removed.id), 1)

@@ -7,7 +7,7 @@ const parse = (kind: string, config: unknown) => {
   return found.parse(config)
 }
 
-/** The smallest configuration of each kind, and the stored one. */
+/** Smallest configuration of each kind and its stored form. */
 const smallest: Record<string, [unknown, unknown]> = {
   email: [{ value: 'a@b' }, { value: 'a@b', down: true, up: true }],
   webhook: [

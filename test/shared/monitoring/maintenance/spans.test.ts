@@ -71,7 +71,7 @@ test('only windows of the check with "exclude" exclude its time', async (t) => {
   t.is(nextTime(window({}), at('22T03:00:00')), null)
 })
 
-test('other work may run after each window', (t) => {
+test('the computation yields after each window', (t) => {
   const recurring = Array.from({ length: 5 }, () => window({ time: { every: '0 6 * * *', for: 3600, tz: 'UTC' } }))
   const yields = (work: Generator<undefined, unknown>) => {
     let count = 0
@@ -114,7 +114,7 @@ test('excluded time counts neither as up nor as down', (t) => {
   )
   t.is(downDays(flips, 1, now, { excluded })[0]?.seconds, 1800)
   t.deepEqual(
-    downDays(flips, 2, now, { excluded, marked: excluded }).map(({ isPlanned }) => isPlanned),
+    downDays(flips, 2, now, { excluded, planned: excluded }).map(({ isPlanned }) => isPlanned),
     [undefined, true],
   )
   t.deepEqual(
@@ -163,5 +163,5 @@ test('unknown time counts as neither unless the check was down', (t) => {
       { from: 40, until: 60 },
     ],
   )
-  t.deepEqual(uncounted([], [{ from: 22, until: 99 }], flips.slice(0, 2)), [], 'it is down still')
+  t.deepEqual(uncounted([], [{ from: 22, until: 99 }], flips.slice(0, 2)), [], 'the check is still down')
 })

@@ -9,7 +9,7 @@ const utc = (text: string) => Date.parse(text) * 1000
 const NOW = utc('2026-11-22T00:00:00Z')
 const weekly: Window['time'] = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
 
-test('property 5: a recurring window keeps local time and length across clock changes', (t) => {
+test('a recurring window keeps local time and length across clock changes', (t) => {
   const daily: Window['time'] = { every: '30 2 * * *', for: 5400, tz: 'Europe/Riga' }
   // Clocks go back on 2026-10-25 at 04:00 and forward on 2027-03-28 at 03:00.
   const begins = (from: string, until: string) =>
@@ -47,8 +47,8 @@ test('ending one occurrence early does not change the others', (t) => {
   const begin = utc('2026-11-21T00:00:00Z')
   const window = { time: weekly }
   const week = 7 * 24 * HOUR
-  t.is(endedAt(window, begin - 1), null, 'it is not in progress')
-  t.is(endedAt(window, begin + 2 * HOUR), null, 'it is over')
+  t.is(endedAt(window, begin - 1), null, 'the window is not in progress')
+  t.is(endedAt(window, begin + 2 * HOUR), null, 'the window is over')
   const time = endedAt(window, begin + HOUR + 400_000)
   if (!time) return t.fail()
   const ended = { time }
@@ -60,18 +60,14 @@ test('ending one occurrence early does not change the others', (t) => {
   t.deepEqual(timesOf(ended, begin + HOUR, begin + HOUR + 1), [], 'over at the second in which it was ended')
   t.deepEqual(nextTime(ended, begin + HOUR), { from: begin + week, until: begin + week + 2 * HOUR })
   t.deepEqual(nextTime(ended, begin + HOUR - 1), { from: begin, until: begin + HOUR })
-  t.is(endedAt(ended, begin + HOUR + 1), null, 'it does not end twice')
+  t.is(endedAt(ended, begin + HOUR + 1), null, 'an occurrence cannot end twice')
   const again = endedAt(ended, begin + week + 60_000_000)
-  t.is(again && 'every' in again && again.cuts?.length, 2, 'the one before stays ended')
+  t.is(again && 'every' in again && again.cuts?.length, 2, 'the earlier occurrence stays ended')
   t.deepEqual(endedAt(window, begin), { ...weekly, cuts: [{ from: begin, until: begin }] })
 
   const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
   const requested = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
-  t.is(
-    readWindow(requested, { ...fields, time }, NOW).time,
-    time,
-    'a form that sends the same times changes nothing of it',
-  )
+  t.is(readWindow(requested, { ...fields, time }, NOW).time, time, 'a form with the same times keeps the early end')
   t.deepEqual(readWindow({ ...requested, for: 3600 }, { ...fields, time }, NOW).time, { ...requested, for: 3600 })
 })
 

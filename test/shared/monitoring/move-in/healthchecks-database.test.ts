@@ -27,7 +27,7 @@ test.after.always(async () => await server?.drop())
 
 const newest = fixture.versions.at(-1) as HealthchecksVersion
 
-test('the settings of each kind map to ours', (t) => {
+test('the settings of each kind of integration are converted', (t) => {
   for (const { kind, value, config, lacks } of settings) {
     const mapped = channelSettings(kind, value)
     t.is(mapped.lacks, lacks, value)
@@ -39,7 +39,7 @@ test('the settings of each kind map to ours', (t) => {
 })
 
 for (const version of fixture.versions) {
-  test(`a database of Healthchecks ${version.version} is read from SQLite and from PostgreSQL alike`, async (t) => {
+  test(`a database of Healthchecks ${version.version} gives the same result in SQLite and PostgreSQL`, async (t) => {
     const file = join(folder, `${version.version}.sqlite`)
     writeHealthchecksFile(file, version)
     const before = createHash('sha256').update(readFileSync(file)).digest('hex')

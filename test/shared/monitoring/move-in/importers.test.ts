@@ -19,7 +19,7 @@ function received(value: object) {
   return parsed.body
 }
 
-test('an answer of Healthchecks becomes checks, integrations and notes', (t) => {
+test('a response of Healthchecks becomes checks, integrations and notes', (t) => {
   const { answers, expected, refused } = healthchecks
   const [checks, integrations, badges] = [answers.checks, answers.channels, answers.badges].map(received)
   if (!checks || !integrations || !badges) throw new Error('three answers')
@@ -38,7 +38,7 @@ test('an answer of Healthchecks becomes checks, integrations and notes', (t) => 
 })
 
 for (const { version, check } of versions) {
-  test(`a check as the API of Healthchecks ${version} describes it keeps its uuid`, (t) => {
+  test(`a check from the API ${version} of Healthchecks keeps its uuid`, (t) => {
     const { checks } = fromHealthchecks({ checks: received({ checks: [check] }), channels: null, badges: null })
     const uuid = check.ping_url.slice(-36)
     t.like(checks, [{ key: uuid, uuid, pingUrl: check.ping_url }])
@@ -78,7 +78,7 @@ test('a crontab becomes checks, and its commands ping them', (t) => {
   t.is(rewriteCrontab(changed.join('\n'), again.jobs, () => 'https://other.example').diff, '')
 })
 
-test('a crontab of the system has users, and its zone must be known', (t) => {
+test('a system crontab has users and needs a known time zone', (t) => {
   const { options } = crontab
   const system = fromCrontab('0 3 * * * root /opt/a\r\n0 3 * * * www /opt/a\r\n', {
     ...options,

@@ -31,7 +31,7 @@ test('monitors and tags of an Uptime Kuma database are read', async (t) => {
   ])
 })
 
-test('a file that is no Uptime Kuma database is refused', async (t) => {
+test('a file that is not an Uptime Kuma database is refused', async (t) => {
   const [broken, other] = [join(folder, 'broken.db'), join(folder, 'other.db')]
   writeFileSync(broken, 'SQLite format 3\0nothing')
   new DatabaseSync(other).exec('CREATE TABLE monitor (id INTEGER)')

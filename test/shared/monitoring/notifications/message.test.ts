@@ -73,7 +73,7 @@ const alert = {
   suppressedBy: '',
 } as const
 
-test('a message under a policy shows type, step, severity, acknowledge link and delay', (t) => {
+test('a message of a policy shows step, severity, acknowledge link and delay', (t) => {
   const withAlert = (more: object, rest: object = {}) => someNotification({ alert: { ...alert, ...more }, ...rest })
   t.is(titleOf(withAlert({ what: 'repeat', repeat: 2 })), '"db-backup" is STILL DOWN (3)')
   t.is(titleOf(withAlert({ what: 'flapping' })), '"db-backup" is FLAPPING')
@@ -92,14 +92,14 @@ test('a message under a policy shows type, step, severity, acknowledge link and 
   )
 })
 
-test('the mail of a down alert has a button to acknowledge, the mail of a recovery has none', (t) => {
+test('only the mail of a down alert has a button to acknowledge', (t) => {
   const button = `href="${alert.ackUrl}" style=`
   t.true(emailMessage(someNotification({ alert }), 'S').html.includes(button))
   t.true(emailMessage(someNotification({ alert }), 'S').text.includes(`Acknowledge:\n${alert.ackUrl}`))
   t.false(emailMessage(someRecovery({ alert: { ...alert, what: 'recovery' } }), 'S').text.includes(alert.ackUrl))
 })
 
-test('every text form of a down alert has the unescaped link, and a recovery has none', (t) => {
+test('only text forms of a down alert have the unescaped link', (t) => {
   const down = someNotification({ alert })
   const forms = [
     plainText,
@@ -111,13 +111,13 @@ test('every text form of a down alert has the unescaped link, and a recovery has
     t.true(form(down).includes(alert.ackUrl), form(down))
     t.false(form(someRecovery({ alert: { ...alert, what: 'recovery' } })).includes(alert.ackUrl))
   }
-  t.false(speechText(down, 'S').includes(alert.ackUrl), 'a call does not speak an address')
+  t.false(speechText(down, 'S').includes(alert.ackUrl), 'a call does not contain the URL')
   const slack = (format: 'slack' | 'markdown') => slackMessage(down, 'S', format).attachments[0]
   t.deepEqual(slack('slack')?.actions, [{ type: 'button', text: 'Acknowledge', url: alert.ackUrl }])
   t.true(slack('markdown')?.text.endsWith(`[Acknowledge](${alert.ackUrl})`))
 })
 
-test('a suppressed message names the window, or the parent that came back', (t) => {
+test('a delayed message names the window or the recovered parent', (t) => {
   const textWith = (more: object) =>
     smsText(someNotification({ reason: 'fail', dependents: 2, alert: { ...alert, ...more } }), 'S')
   const window = { lateReason: 'WINDOW_ENDED', suppressedBy: 'Patch\nnight' }
@@ -223,6 +223,7 @@ test('a test message is recognisable in every format', (t) => {
   const mail = emailMessage(tried, 'Signalbox')
   t.is(mail.subject, 'Test from Signalbox: this is a test message')
   t.regex(mail.text, /No check is down, and no action is needed/)
+  t.notRegex(mail.text, /Period|Total pings|Last ping:/)
   for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html])
     t.notRegex(text, /The check went down|is DOWN/)
 })

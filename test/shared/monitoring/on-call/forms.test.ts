@@ -7,7 +7,7 @@ import { instantsOf } from '../../../../ingress/web/monitoring/on-call/override-
 
 const at = (text: string) => microsOfDate(new Date(text))
 
-test('hours are read from the text that shows them', (t) => {
+test('the text of hours can be parsed again', (t) => {
   const hours = { days: ['mon', 'tue', 'wed', 'fri', 'hol'] as const, from: '09:00', to: '18:00' }
   t.is(hoursText(hours), 'mon-wed,fri,hol 09:00-18:00')
   t.deepEqual(readHoursText(hoursText(hours)), { ...hours, days: [...hours.days] })
@@ -15,7 +15,7 @@ test('hours are read from the text that shows them', (t) => {
   t.deepEqual(readHoursText('Mon - Fri all day'), { days: ['mon', '-', 'fri', 'all', 'day'], from: '', to: '' })
 })
 
-test('a change from the next handoff keeps the present turn and begins with the next person', (t) => {
+test('a change from the next handoff keeps the current shift', (t) => {
   const rotation = { unit: 'week', every: 1, on: null } as const
   const layer: Layer = {
     name: '',
@@ -35,7 +35,7 @@ test('a change from the next handoff keeps the present turn and begins with the 
   t.deepEqual(changedAtHandoff(before, [layer], now), [layer])
 })
 
-test('a local time that the clocks skip has no instant, and a repeated one has two', (t) => {
+test('a skipped local time has no instant, a repeated one two', (t) => {
   t.deepEqual(instantsOf('2026-03-29T02:30', 'Europe/Berlin'), [])
   t.deepEqual(instantsOf('2026-10-25T02:30', 'Europe/Berlin'), [at('2026-10-25T00:30Z'), at('2026-10-25T01:30Z')])
   t.deepEqual(instantsOf('2026-04-05T01:45', 'Australia/Lord_Howe')?.length, 2)

@@ -53,10 +53,10 @@ test('names the person and the source of each vector', (t) => {
   }
 })
 
-/** Near clock changes in most zones, and away from them. */
+/** Instants near clock changes of most zones, and others. */
 const DATES = ['2026-03-02', '2026-03-25', '2026-04-01', '2026-09-30', '2026-10-22', '2026-10-28', '2027-07-01']
 
-test('agrees with a second implementation that reads a clock minute by minute', (t) => {
+test('agrees with a second implementation that steps minute by minute', (t) => {
   for (let n = 0; n < effort(12, 40); n += 1) {
     const random = randomOf(31, n)
     const tz = random.pick(ZONES)
@@ -87,7 +87,7 @@ test('resolves later wall times to later instants', (t) => {
       before = instant
     }
 
-    /** A clock that is set back shows earlier times than before. */
+    /** Returns true if the clock shows `wall` or a later time for the first time at this instant. */
     function isFirstPass(instant: number, wall: number): boolean {
       return instant >= before && wallAt(instant) >= wall && wallAt(instant - microsOfSeconds(1)) < wall
     }

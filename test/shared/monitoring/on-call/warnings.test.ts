@@ -1,8 +1,9 @@
 import test from 'ava'
+import { IMPLICIT_PLAN, type Step } from '#shared/monitoring/alerting/policy.ts'
 import { changesOf } from '#shared/monitoring/on-call/changes.ts'
 import { shifts } from '#shared/monitoring/on-call/on-call.ts'
 import type { Layer } from '#shared/monitoring/on-call/schedule.ts'
-import { type CoverageFacts, warningsOf } from '#shared/monitoring/on-call/warnings.ts'
+import { warningsOf as allWarningsOf, type CoverageFacts, planWarnings } from '#shared/monitoring/on-call/warnings.ts'
 import { microsOfDate } from '#shared/time.ts'
 
 const at = (text: string) => microsOfDate(new Date(text))
@@ -17,6 +18,10 @@ function aCoverage(layers: Layer[], fields: Partial<CoverageFacts['schedule']> =
   const schedule = { tz: 'UTC', holidays: [], layers, fallback: null, coverage: 'always' as const, ...fields }
   return { schedule, overrides: [], members: new Set(['anna', 'ben', 'zoe']) }
 }
+
+const USED = { isUsed: true, steps: [], unreachable: new Set<string>(), lastAfter: new Map<string, number>() }
+const warningsOf = (facts: CoverageFacts, now: number, unreachable: readonly string[] = []) =>
+  allWarningsOf(facts, now, { ...USED, unreachable: new Set(unreachable) })
 
 const workdays = { days: ['mon', 'tue', 'wed', 'thu', 'fri'] as const, from: '09:00', to: '17:00' }
 
@@ -34,6 +39,41 @@ test('warns about layers without people, hidden layers and former members', (t) 
     { code: 'HIDDEN_LAYER', layer: 3 },
     { code: 'HIDDEN_LAYER', layer: 4 },
   ])
+})
+
+test('warns about late rules and about a schedule without a policy', (t) => {
+  const facts = aCoverage([aLayer({ people: ['anna', 'ben'] })])
+  const steps = [{ policy: 'Duty', step: 1, wait: 300 }]
+  const lastAfter = new Map([
+    ['anna', 301],
+    ['ben', 300],
+    ['zoe', 900],
+  ])
+  t.deepEqual(allWarningsOf(facts, NOW, { ...USED, isUsed: false, steps, lastAfter }), [
+    { code: 'SLOW_RULES', person: 'anna', step: 1, policy: 'Duty' },
+    { code: 'UNUSED' },
+  ])
+})
+
+test('warns about persons of a policy who are unreachable or late', (t) => {
+  const [first] = IMPLICIT_PLAN.steps as [Step]
+  const people = ['anna', 'ben', 'lars'].map((person) => ({ person }))
+  const steps = [
+    { ...first, people },
+    { ...first, wait: 300, people: [{ person: 'anna' }] },
+  ]
+  const use = { unreachable: new Set(['ben']), lastAfter: new Map([['anna', 600]]) }
+  const policy = { name: 'Duty', plan: { ...IMPLICIT_PLAN, steps } }
+  t.deepEqual(planWarnings(policy, new Set(['anna', 'ben']), use), [
+    { code: 'UNREACHABLE', person: 'ben' },
+    { code: 'NOT_MEMBER', person: 'lars' },
+    { code: 'SLOW_RULES', person: 'anna', step: 1, policy: 'Duty' },
+  ])
+})
+
+test('warns about an unreachable person before their shift', (t) => {
+  const facts = aCoverage([aLayer({ people: ['anna', 'ben'] })])
+  t.deepEqual(warningsOf(facts, NOW, ['ben', 'zoe']), [{ code: 'UNREACHABLE', person: 'ben' }])
 })
 
 test('warns about expected time without a person, also if the fallback covers it', (t) => {

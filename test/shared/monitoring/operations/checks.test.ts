@@ -74,7 +74,7 @@ test('every operation on a check is audited with its actor and announced', async
   t.deepEqual(deps.announced, [change, change, change, change, change])
 })
 
-test('operations of an API key are audited, those of a client are not', async (t) => {
+test('operations of an API key are audited, those of a client not', async (t) => {
   const { project } = await addProject(app.deps)
   const client: Actor = { kind: 'client', id: 'C3', owner: 'tests', address: '192.0.2.7' }
   for (const actor of [key, client])

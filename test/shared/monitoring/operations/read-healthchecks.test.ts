@@ -5,7 +5,7 @@ import { openHttpSink } from '../../../support/http-sink.ts'
 const config = { allowPrivateTargets: true, siteName: 'tests' }
 const json = (body: object) => ({ body: JSON.stringify(body) })
 
-test('the newest version of the API that the server has is read', async (t) => {
+test('reads the newest API version of the server', async (t) => {
   await using sink = await openHttpSink()
   await using http = importClient(config)
   const answers: Record<string, object> = {

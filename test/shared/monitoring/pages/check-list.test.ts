@@ -24,8 +24,8 @@ for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'befo
   })
 
 test('a cursor is valid only for its order', (t) => {
-  const byName = formatCursor({ key: 'backup', id: 7 })
-  t.deepEqual(parse(`sort=name&after=${byName}`).after, { key: 'backup', id: 7 })
+  const byName = formatCursor({ group: '', key: 'backup', id: 7 })
+  t.deepEqual(parse(`sort=name&after=${byName}`).after, { group: '', key: 'backup', id: 7 })
   t.is(parse(`sort=created&after=${byName}`).after, null)
   t.is(parse(`sort=created&before=${byName}`).before, null)
 })
@@ -68,12 +68,12 @@ test('counts each check once per status and tag', (t) => {
 
   const down = summarise(groups, { tags: ['prod'], status: 'down' })
   t.like(down, { total: 6, found: 2 })
-  t.deepEqual(Object.fromEntries(down.statuses), { up: 3, down: 2, running: 2 }, 'with the tag')
-  t.deepEqual(down.tags, [{ tag: 'prod', count: 2, down: 2 }], 'down and with the tag')
+  t.deepEqual(Object.fromEntries(down.statuses), { up: 3, down: 2, running: 2 }, 'only checks with the tag are counted')
+  t.deepEqual(down.tags, [{ tag: 'prod', count: 2, down: 2 }], 'only checks with the tag that are down are counted')
   t.is(summarise(groups, { tags: [], status: 'running' }).found, 2)
   t.is(
     summarise([{ ...groups[0], isFound: false }, groups[1]]).found,
     2,
-    'without checks that the search does not match',
+    'checks that the search excludes are not counted',
   )
 })

@@ -7,7 +7,7 @@ const T0 = 1_704_888_000_000_000
 
 type Event = [TimedPing['type'], number, (string | null)?]
 
-/** Pings `firstN`, `firstN + 1`, ... from events given in hours, in the order of the list. */
+/** Returns pings numbered from `firstN`, from events whose times are in hours. */
 function listOf(events: readonly Event[], firstN = 1): TimedPing[] {
   return events
     .map(([type, hours, rid = null], index) => ({ n: firstN + index, type, at: T0 + hours * HOUR, rid }))
@@ -28,7 +28,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 2: 1 },
   ],
   [
-    'a fail is measured too',
+    'a fail is measured from its start',
     [
       ['start', 0],
       ['fail', 2],
@@ -64,7 +64,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 2: 1 },
   ],
   [
-    'log and ignored pings are passed over',
+    'log and ignored pings are not measured',
     [
       ['start', 0],
       ['log', 1],
@@ -74,7 +74,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 4: 3 },
   ],
   [
-    '72 hours are too long',
+    'a run of 72 hours has no duration',
     [
       ['start', 0],
       ['success', 72],
@@ -82,7 +82,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     {},
   ],
   [
-    'less than 72 hours are not',
+    'a run of less than 72 hours has a duration',
     [
       ['start', 0],
       ['success', 71.5],
@@ -90,7 +90,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 2: 71.5 },
   ],
   [
-    'a duration of zero is one',
+    'a duration may be zero',
     [
       ['start', 0],
       ['success', 0],
@@ -98,7 +98,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 2: 0 },
   ],
   [
-    'a finish that arrived before its start has none',
+    'a finish that arrived before its start has no duration',
     [
       ['start', 1],
       ['success', 0],
@@ -121,7 +121,7 @@ for (const [title, events, expected] of cases) {
   })
 }
 
-test('a finish whose run is not in the list is looked for further back', (t) => {
+test('the start of a finish is searched in earlier pings', (t) => {
   const plan = planDurations(
     listOf(
       [
@@ -143,7 +143,7 @@ test('a finish whose run is not in the list is looked for further back', (t) => 
   t.deepEqual(hoursByNumber(durations), { 50: 5 })
 })
 
-test('no ping precedes ping 1 or the 72 hours before a listed finish', (t) => {
+test('the search ends at ping 1 and after 72 hours', (t) => {
   t.deepEqual(planDurations(listOf([['success', 0]])).lookBacks, [])
   t.deepEqual(
     planDurations(
@@ -171,7 +171,7 @@ test('no ping precedes ping 1 or the 72 hours before a listed finish', (t) => {
   )
 })
 
-test('with more than ten look-backs no record gets a duration', (t) => {
+test('more than ten missing starts give no durations', (t) => {
   const run: Event[] = [
     ['start', 0, 'known'],
     ['success', 1, 'known'],
@@ -186,7 +186,7 @@ test('an empty list has no durations', (t) => {
   t.deepEqual(planDurations([]), { known: new Map(), lookBacks: [] })
 })
 
-test('a ping record shows six digits of its second, and its duration in hundredths', (t) => {
+test('a ping record has microseconds and a duration in hundredths', (t) => {
   const ping = {
     n: 7,
     type: 'success',

@@ -5,13 +5,13 @@ import { parseMailAddress } from '#shared/monitoring/pings/url.ts'
 const file = new URL('../../../vectors/mail-addresses.json', import.meta.url)
 const UUID = '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b'
 
-test('reads uuid, ping key and slug of an address without regard to case', (t) => {
+test('reads uuid, ping key and slug of an address case-insensitively', (t) => {
   const { domain, valid, invalid } = JSON.parse(readFileSync(file, 'utf8'))
   for (const [mailbox, target] of valid) t.deepEqual(parseMailAddress(`${mailbox}@${domain}`, domain), target, mailbox)
   for (const mailbox of invalid) t.is(parseMailAddress(`${mailbox}@${domain}`, domain), 'invalid', mailbox)
 })
 
-test('the domain goes first, without regard to case or spelling', (t) => {
+test('another domain is refused first; its case does not matter', (t) => {
   t.is(parseMailAddress('unknown@y.org', 'x.org'), 'foreign')
   t.is(parseMailAddress(UUID, 'x.org'), 'foreign')
   t.is(parseMailAddress('', 'x.org'), 'foreign')

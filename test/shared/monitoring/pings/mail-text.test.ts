@@ -5,12 +5,12 @@ import { listedSubject, readMailText } from '#shared/monitoring/pings/mail-text.
 const file = new URL('../../../vectors/mail-subjects.json', import.meta.url)
 const read = (...lines: string[]) => readMailText(Buffer.from(lines.join('\r\n')))
 
-test('a mail of one plain part, a missing subject being empty', async (t) => {
+test('reads a mail of one plain part; a missing subject is empty', async (t) => {
   t.deepEqual(await read('From: a@example.org', '', 'OK'), { subject: '', pieces: ['OK'] })
   t.deepEqual(await read(''), { subject: '', pieces: [''] })
 })
 
-test('the first subject, unfolded, its encoded words decoded and joined', async (t) => {
+test('reads the first subject, unfolded and decoded', async (t) => {
   const { subject } = await read(
     'Subject: =?iso-8859-1?q?r=E9?=',
     ' =?utf-8?b?dXNzaQ==?= of',
@@ -38,7 +38,7 @@ test('transfer encodings are decoded', async (t) => {
   t.deepEqual(base64.pieces, ['SUCCESS'])
 })
 
-test('the first plain and the first HTML part, depth first; attachments and further parts are not searched', async (t) => {
+test('reads the first plain and HTML parts, not attachments', async (t) => {
   const mail = await read(
     'Subject: parts',
     'Content-Type: multipart/mixed; boundary="out er"',
@@ -74,7 +74,7 @@ test('the first plain and the first HTML part, depth first; attachments and furt
   t.deepEqual(mail, { subject: 'parts', pieces: ['plain\r\ntext', 'OK & SUCCESS'] })
 })
 
-test('a message inside the mail is no body', async (t) => {
+test('an attached message is not a body', async (t) => {
   const mail = await read(
     'Content-Type: multipart/mixed; boundary=b',
     '',
@@ -97,7 +97,7 @@ test('a boundary is a separate line, and may be missing', async (t) => {
   t.deepEqual((await read('Content-Type: multipart/mixed', '', 'no boundary')).pieces, [])
 })
 
-test('hostile mails are read without failing, in time linear to their size', async (t) => {
+test('hostile mails are read in linear time', async (t) => {
   const levels = Array.from({ length: 300 }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`)
   const hostile = {
     nesting: `${levels.join('')}\nOK`,

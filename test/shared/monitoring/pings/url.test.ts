@@ -66,7 +66,7 @@ for (const path of [
   'key/job%0A',
   'key/job/٣',
 ]) {
-  test(`${JSON.stringify(path)} matches no form`, (t) => {
+  test(`${JSON.stringify(path)} is not a ping path`, (t) => {
     t.deepEqual(parsePingPath(path), { form: 'none' })
   })
 }
@@ -92,13 +92,13 @@ for (const [query, rid, create] of [
   })
 }
 
-test('of several names of the machine that reports the last one counts', (t) => {
+test('the last of several source names applies', (t) => {
   t.is(parsePingQuery('source=a').source, 'a')
   t.is(parsePingQuery('source=a&source=b%20c').source, 'b c')
   t.is(parsePingQuery('source=').source, '')
 })
 
-test('a uuid in a path is dashed and in lower case', (t) => {
+test('a uuid in a path has dashes and lower case', (t) => {
   t.true(isUuid(uuid))
   for (const text of [upper, `${uuid}\n`, uuid.slice(1), 'not-uuid']) t.false(isUuid(text))
 })

@@ -40,7 +40,7 @@ test('schedules reports daily, on Monday, on the 1st, or never', (t) => {
   t.deepEqual([on('daily'), on('weekly'), on('monthly'), on('off')], ['2026-11-23', '2026-11-23', '2026-12-01', null])
 })
 
-test('a report covers whole local days, also of 23 or 25 hours', (t) => {
+test('a report covers whole local days, even of 23 or 25 hours', (t) => {
   const hours = (at: string) => {
     const { from, until } = reportPeriod('daily', micros(at), 'Europe/Riga')
     return (until - from) / 3_600_000_000

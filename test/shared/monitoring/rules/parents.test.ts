@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Incident } from '#shared/monitoring/alerting/incident.ts'
 import { relativesOf, suppressedByParents, type TimedNode } from '#shared/monitoring/rules/parent-suppression.ts'
-import { cycleOf, graphOf, holdOf, type Node, parentsOf } from '#shared/monitoring/rules/parents.ts'
+import { cycleOf, graphOf, type Node, parentsOf, parentsState } from '#shared/monitoring/rules/parents.ts'
 
 const node = (uuid: string, state: Node['state'], more: Partial<Node> = {}): Node => ({
   uuid,
@@ -13,7 +13,7 @@ const node = (uuid: string, state: Node['state'], more: Partial<Node> = {}): Nod
   ...more,
 })
 const on = (...uuids: string[]) => ({ parents: uuids.map((check) => ({ check })) })
-const kindOf = (child: Node, ...others: Node[]) => holdOf(child, graphOf([child, ...others])).kind
+const kindOf = (child: Node, ...others: Node[]) => parentsState(child, graphOf([child, ...others])).kind
 
 test('parents that are not down or late suppress nothing', (t) => {
   t.is(kindOf(node('web', 'down', on('router')), node('router', 'fine')), 'none')
@@ -36,7 +36,7 @@ test('mode "any" needs one down parent, mode "all" needs all', (t) => {
 
 test('names the root cause above a suppressed parent', (t) => {
   const child = node('web', 'down', on('switch'))
-  const result = holdOf(child, graphOf([child, node('switch', 'down', on('router')), node('router', 'down')]))
+  const result = parentsState(child, graphOf([child, node('switch', 'down', on('router')), node('router', 'down')]))
   t.like(result, { kind: 'down', parent: { uuid: 'switch' }, root: { uuid: 'router' } })
 })
 
@@ -51,7 +51,7 @@ test('a tag selects all other checks with it as parents', (t) => {
     parentsOf(web, graph).map(({ uuid }) => uuid),
     ['r1', 'r2'],
   )
-  t.is(holdOf(web, graph).kind, 'down')
+  t.is(parentsState(web, graph).kind, 'down')
 })
 
 test('returns a cycle in its order', (t) => {
@@ -105,7 +105,7 @@ test(`property 3: a suppressed check has an unsuppressed ancestor that is down`,
     )
     const graph = graphOf(nodes)
     for (const child of nodes) {
-      if (holdOf(child, graph).kind !== 'down') continue
+      if (parentsState(child, graph).kind !== 'down') continue
       suppression += 1
       const ancestors = new Set<Node>()
       const walk = (one: Node) => {
@@ -117,7 +117,7 @@ test(`property 3: a suppressed check has an unsuppressed ancestor that is down`,
       }
       walk(child)
       ancestors.delete(child)
-      if (![...ancestors].some((one) => holdOf(one, graph).kind !== 'down'))
+      if (![...ancestors].some((one) => parentsState(one, graph).kind !== 'down'))
         t.fail(`scenario ${scenario}: ${child.uuid}`)
     }
   }

@@ -52,7 +52,7 @@ test('an expected source that never reports becomes stale after period and grace
   )
 })
 
-test('an expected number of sources accepts that many names', (t) => {
+test('the expected number limits the names of sources', (t) => {
   const scenario = ruleScenario(settings, { sources: { by: 'query', expect: 2, need: 'all' } })
   for (const name of ['a', '', 'b', 'c']) scenario.ping('success', at('12:00'), null, name)
   t.deepEqual(

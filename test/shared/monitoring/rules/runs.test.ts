@@ -64,7 +64,7 @@ test('a start or log of an open run extends its deadline up to "max"', (t) => {
   t.is(scenario.check.alertAfter, at('11:00'))
 })
 
-test('a start replaces the run with its id, and the oldest beyond "open"', (t) => {
+test('a start abandons the run with its id, or the oldest above "open"', (t) => {
   const scenario = ruleScenario({}, { run: { ...each, max: 3600, open: 2 } })
   scenario.ping('start', at('10:00'))
   scenario.ping('start', at('10:01'))
@@ -150,7 +150,7 @@ test('counts missed occurrences at the next finish', (t) => {
   t.is(scenario.facts.runs?.tally.streak, 2)
 })
 
-test('a start after its own finish is measured and opens no run', (t) => {
+test('a start that arrives after its finish only measures the run', (t) => {
   const scenario = ruleScenario({}, { run: { ...each, max: 3600 } })
   scenario.ping('success', at('10:05'), A)
   scenario.ping('start', at('10:00'), A)
@@ -213,9 +213,9 @@ test('with watch "each", a check agrees with a simple model in random scenarios'
       if (kind === 'fail') status = 'down'
       if (kind === 'success' && !isLate) status = 'up'
       scenario.ping(kind, now, rid)
-      const notified = [scenario.check.status, scenario.facts.runs?.open.length]
-      if (notified[0] === status && notified[1] === open.size) continue
-      t.deepEqual(notified, [status, open.size], `seed ${seed}, step ${step}`)
+      const actual = [scenario.check.status, scenario.facts.runs?.open.length]
+      if (actual[0] === status && actual[1] === open.size) continue
+      t.deepEqual(actual, [status, open.size], `seed ${seed}, step ${step}`)
       return
     }
   }

@@ -29,7 +29,7 @@ const hostile: [title: string, expression: string][] = [
   ['a property every object has', 'constructor'],
 ]
 for (const [title, expression] of hostile) {
-  test(`B26: ${title} is invalid and has no next occurrence`, (t) => {
+  test(`${title} is invalid and has no next occurrence`, (t) => {
     t.false(isValidSchedule(expression))
     t.is(nextOccurrence('cron', expression, 'Europe/Riga', startOf2026 * 1e6), null)
     t.is(nextOccurrence('oncalendar', expression, 'Europe/Riga', startOf2026 * 1e6), null)
@@ -43,7 +43,7 @@ test('an unknown zone has no occurrence and causes no error', (t) => {
   }
 })
 
-test('a huge step leaves the first value of the field', (t) => {
+test('a huge step selects the first value of the field', (t) => {
   t.is(nextOccurrence('cron', `*/${'9'.repeat(400)} * * * *`, 'UTC', startOf2026 * 1e6), (startOf2026 + 3600) * 1e6)
 })
 
@@ -74,7 +74,7 @@ function counted(pattern: WallPattern, clock: ZoneClock) {
 }
 
 for (const zone of ['Europe/Riga', 'Africa/Casablanca', 'Antarctica/Troll', 'Australia/Lord_Howe']) {
-  test(`B26: a search for a rare occurrence in ${zone} takes few steps`, (t) => {
+  test(`a search for a rare occurrence in ${zone} takes few steps`, (t) => {
     const clock = zoneClock(zone)
     const crons = ['* * * * *', '* 2 29 2 1', '*/7 * * 2 MON#5', '* * */20 * 1L', '* * L 2 0'].map(parseCron)
     const lines = ['*:*:*', 'Mon *-02-29 2:30', '*-*-31 *:*:*', '2199-12-31'].flatMap(
@@ -178,7 +178,7 @@ test('a cached result equals the result of a new search', (t) => {
 test('a schedule only in skipped hours of its zone is invalid', (t) => {
   t.true(isValidSchedule('Sun *-3-25..31 02:15', 'UTC'))
   t.false(isValidSchedule('Sun *-3-25..31 02:15\nSun *-3-25..31 02:30', 'Europe/Paris'))
-  t.true(isValidSchedule('Sun *-3-25..31 02:15 UTC', 'Europe/Paris'), 'the zone of a line wins')
+  t.true(isValidSchedule('Sun *-3-25..31 02:15 UTC', 'Europe/Paris'), 'the zone of a line has precedence')
   t.false(isValidSchedule('* 2 25-31 3 */7', 'Europe/Paris'), 'cron in interval mode')
   t.true(isValidSchedule('30 2 25-31 3 */7', 'Europe/Paris'), 'cron at a fixed time is moved to the end of the gap')
   t.true(isValidSchedule('2019-01-01', 'Europe/Paris'))

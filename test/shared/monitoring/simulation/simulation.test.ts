@@ -65,9 +65,10 @@ function simulate(played: Played[], input: Settings & Partial<Omit<SimulationInp
     policy: plan && { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...plan } },
     severity: 'critical',
     integrations: [{ id: 1, ...integration, keepsRecord: false, isReader: true, isOverReserve: false }],
+    people: null,
     windows: [],
     parents: null,
-    crowd: [],
+    otherOutages: [],
     notifiesUnknown: true,
     from: at('00:00'),
     until: at('72:00'),
@@ -152,18 +153,22 @@ test('a late parent delays its child, and suppresses it when down', (t) => {
 
 test('outages of other checks within the grouping delay make a digest', (t) => {
   const group = { checks: 3, within: 60 }
-  const crowd = [
+  const otherOutages = [
     { from: at('10:10:30'), until: at('10:30:10') },
     { from: at('10:10:40'), until: null },
   ]
   const played = [ping('10:00'), ping('10:30')]
-  const many = simulate(played, { plan: { group }, crowd, until: at('10:40') })
+  const many = simulate(played, { plan: { group }, otherOutages, until: at('10:40') })
   t.deepEqual(many.messages, ['10:11:30 3 checks are DOWN', '10:30:30 2 checks are UP'])
   t.true(many.decisions.includes('10:11:30 notified IN_DIGEST'), String(many.decisions))
-  const few = simulate(played, { plan: { group }, crowd: crowd.slice(1), until: at('10:40') })
+  const few = simulate(played, { plan: { group }, otherOutages: otherOutages.slice(1), until: at('10:40') })
   t.deepEqual(few.messages, ['10:11:40 DOWN | web', '10:30:00 UP | web'])
-  const later = simulate(played, { plan: { group }, crowd: [{ from: at('10:20'), until: null }], until: at('10:40') })
-  t.deepEqual(later.messages, ['10:12:00 DOWN | web', '10:30:00 UP | web'], 'it still waits for the grouping delay')
+  const later = simulate(played, {
+    plan: { group },
+    otherOutages: [{ from: at('10:20'), until: null }],
+    until: at('10:40'),
+  })
+  t.deepEqual(later.messages, ['10:12:00 DOWN | web', '10:30:00 UP | web'], 'the message waits for the grouping delay')
 })
 
 test('each simulated run has its own deadline', (t) => {
@@ -210,7 +215,7 @@ test('simulates recorded flips by the plan', (t) => {
 
 test('lists the assumptions about delivery, acknowledgement and escalation', (t) => {
   const detail = { step: 0, repeat: 0, reason: 'FIRST', dueAt: 0 } as const
-  const first = { at: 0, integration: '', what: 'first', status: 'down', detail, size: 1 } as const
+  const first = { at: 0, integration: '', recipient: null, what: 'first', status: 'down', detail, size: 1 } as const
   const [one] = IMPLICIT_PLAN.steps
   const steps = one ? [one, { ...one, wait: 900 }] : []
   t.deepEqual(assumptionsOf({ messages: [] }, IMPLICIT_PLAN), [])

@@ -67,7 +67,7 @@ test('an independent client verifies the proof and gets the direct result', asyn
   )
 })
 
-test('invalid elements, other encodings and the identity are found', (t) => {
+test('invalid elements, other encodings and the identity are detected', (t) => {
   const good = columns('BlindedElement')[0] ?? ''
   const notCanonical = Buffer.alloc(32, 0xff).toString('hex')
   const negative = Buffer.from(good, 'hex')

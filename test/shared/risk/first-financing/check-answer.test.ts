@@ -6,7 +6,7 @@ import { effort } from '../../../support/effort.ts'
 import { randomOf } from '../../../support/random.ts'
 import { demoRequest, sandboxPack, scenarioGstins } from '../packs/demo-pack.ts'
 
-test('the number of flags of a pack does not depend on the number of registrations', async (t) => {
+test('the number of flags in a pack is independent of the number of registrations', async (t) => {
   const below = randomOf(20_261_127).int
   for (let round = 0; round < effort(10, 100); round++) {
     const matches = Array.from(
@@ -34,7 +34,7 @@ test('the number of flags of a pack does not depend on the number of registratio
   }
 })
 
-test('a sandbox scenario does not repeat a match of its kind', (t) => {
+test('a sandbox scenario adds no second match of the same kind', (t) => {
   const request = { ...demoRequest, buyerGstin: scenarioGstins.buyerGstin('14') }
   const near: RegistryMatch = {
     class: 'NEAR',

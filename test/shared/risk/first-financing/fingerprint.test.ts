@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { fingerprint, orderFingerprint, soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { fingerprint, orderFingerprint, searchFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
 import { rf1Input, rf2Input, rf3Input } from '#shared/risk/first-financing/fingerprint-input.ts'
 import { financialYear } from '#shared/risk/identifiers/financial-year.ts'
 import type { DocumentType } from '#shared/risk/identifiers/irn.ts'
@@ -38,7 +38,7 @@ for (const [index, row] of fingerprints.cases.entries()) {
     t.is(shown(rf1Input(row)), row.rf1Input)
     t.is(shown(rf2Input(row)), row.rf2Input)
     t.is(shown(rf3Input(row)), row.rf3Input)
-    t.deepEqual(soughtFingerprints(keys, row, true), [
+    t.deepEqual(searchFingerprints(keys, row, true), [
       { epoch: 1, kind: 'RF1', value: row.rf1HmacHex },
       { epoch: 1, kind: 'RF2', value: row.rf2HmacHex },
       { epoch: 1, kind: 'RF3', value: row.rf3HmacHex },

@@ -29,11 +29,11 @@ test('a search reads only matching rows, also with early query plans', async (t)
   const look = (text: string) =>
     preparedTransaction(db, async ({ tx }) => {
       const fingerprints = [named(text), named('held by no record')]
-      const sought = { env: 'SANDBOX' as const, organisationId, recordId: randomUUID(), fingerprints }
+      const record = { env: 'SANDBOX' as const, organisationId, recordId: randomUUID(), fingerprints }
       const found = [
         (await findHolder(tx, 'SANDBOX', fingerprints)) !== undefined,
         (await findLapsed(tx, 'SANDBOX', fingerprints)).length,
-        (await findMatches(tx, [sought])).length,
+        (await findMatches(tx, [record])).length,
       ]
       const [read] = await query<{ rows: number }>(
         tx,

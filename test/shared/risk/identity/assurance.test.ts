@@ -20,7 +20,7 @@ const levelOf = (...factors: Factor[]) => {
   return [level, counted.map(({ key }) => key).join(' '), expiresAt && (expiresAt.getTime() - NOW) / DAY]
 }
 
-test('vector 9.5: a transition is anchored as published', (t) => {
+test('a transition is anchored as published', (t) => {
   t.is(canonicalize(transition.object), transition.canonical)
   t.deepEqual(anchorObject(transition.object, transition.object).anchor, transition.anchor)
 })

@@ -178,7 +178,7 @@ test('a key that is not RSA verifies no token', (t) => {
   t.is(check.reason, 'BAD_SIGNATURE')
 })
 
-test('one leg without a token is CLEAR with a neutral flag', async (t) => {
+test('a single leg without a token is CLEAR with a neutral flag', async (t) => {
   const { pack } = await sandboxPack({ eInvoices: [good] })
   t.is(pack.signalLevel, 'CLEAR')
   t.true(pack.signals.eInvoice.abLegCorroborated)
@@ -251,7 +251,7 @@ for (const [description, irn] of [
   ['markup', '<b>'.padEnd(64, '0')],
   ['a reference with a trailing space', `${'0'.repeat(64)} `],
 ] as const) {
-  test(`H2, L4: a token whose reference is ${description} adds no document`, (t) => {
+  test(`a token whose reference is ${description} adds no document`, (t) => {
     const token = resigned(({ data }) => {
       data.Irn = irn
     })

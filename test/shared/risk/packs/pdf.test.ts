@@ -117,7 +117,8 @@ test('codes of sources, classes and reasons are shown as words', (t) => {
   t.is(sourceName('GST_TAXPAYER_SEARCH'), 'GST taxpayer search')
   t.is(sourceName('GSTR1_3B'), 'GSTR1 3B')
   t.is(sourceName('PERSON_REGISTRIES'), 'Person registries')
-  t.is(gradeText('DEPTH_PRIMARY'), 'depth, primary')
+  t.is(gradeText('DEPTH_PRIMARY'), 'do the parties trade? Main evidence')
+  t.is(gradeText('OWN_CLASS'), 'own class')
   t.is(missingText('NOT_ENTITLED'), 'Missing: no access to the registry')
   t.is(missingText('CONSENT_EXPIRED'), 'Missing: consent expired')
   t.is(missingText(null), 'Missing')
@@ -152,7 +153,7 @@ test('the PDF breaks no word and aligns tiers at the right margin', async (t) =>
   }
 })
 
-test('every record of the evidence is on some card', async (t) => {
+test('every evidence record is on a card', async (t) => {
   const input = await pdfInput()
   const keys = JSON.parse(input.evidence ?? '').evidence.map(({ key }: { key: string }) => key)
   const shown = new Set(packDocument(input).cards.flatMap((card) => card.evidence.map(({ key }) => key)))
@@ -287,7 +288,7 @@ test('a QR code has three finder patterns', (t) => {
     t.true(runs.some((run) => run.x === x && run.y === y && run.length === 7))
 })
 
-test('H2: a drawn text above the maximum length is cut with a note', (t) => {
+test('a drawn text above the maximum length is cut with a note', (t) => {
   const drawn = drawnText('Sans', '₹'.repeat(36_000)).text
   t.true(drawn.length < 10_000)
   t.true(drawn.endsWith('… (cut)'))

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { applyRules, EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
+import { applyRules, combineResults, EligibilityRules, RULE_RESULTS } from '#shared/risk/pools/eligibility.ts'
 import type { PoolFact } from '#shared/risk/pools/facts.ts'
 
 const known: PoolFact = {
@@ -71,9 +71,9 @@ test('the share of a buyer is compared exactly and requires all amounts', (t) =>
 })
 
 test('combined rules are NOT_MET before they are MISSING', (t) => {
-  t.is(together([0, 0]), 'MET')
-  t.is(together([0, 2]), 'MISSING')
-  t.is(together([2, 1, 0]), 'NOT_MET')
+  t.is(combineResults([0, 0]), 'MET')
+  t.is(combineResults([0, 2]), 'MISSING')
+  t.is(combineResults([2, 1, 0]), 'NOT_MET')
 })
 
 test('invalid eligibility rules are refused', (t) => {

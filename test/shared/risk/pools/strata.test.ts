@@ -18,7 +18,7 @@ const fact = (change: Partial<PoolFact> = {}): PoolFact => ({
   ...change,
 })
 
-test('vector 9.8: weighted days and the shares of buyers', (t) => {
+test('weighted days and buyer shares equal the published vectors', (t) => {
   const { rows, sum, waTenorDays, top } = vectors.strat
   const facts = rows.map(([, paise, daysToDue, buyerVei]: [string, number, number, string]) =>
     fact({ paise: BigInt(paise), daysToDue, buyerVei }),

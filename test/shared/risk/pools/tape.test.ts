@@ -28,7 +28,7 @@ const tapeOf = (format: TapeFormat, references: readonly string[]) =>
     .join('') +
   tapeTail(format)
 
-test('a CSV tape has empty unknown values and no formulas', (t) => {
+test('a CSV tape leaves unknown values empty and contains no formulas', (t) => {
   const hostile = ['=1+1', '+cmd|x', '-2+3', '@SUM(A1)', '-5', '+5', '"q", and\ta comma', 'plain']
   const records = parse(tapeOf('csv', hostile), { columns: true }) as Record<string, string>[]
   t.deepEqual(
@@ -66,7 +66,7 @@ test('each ESMA line is marked partial and has codes for empty fields', (t) => {
   })
 })
 
-test('equal members give equal tapes, whole or in parts', (t) => {
+test('equal members give equal tapes, computed at once or in parts', (t) => {
   for (const format of TAPE_FORMATS) {
     const members = ['a', 'b', 'c'].map((reference) => ({ reference, receivable }))
     const whole =

@@ -120,7 +120,7 @@ for (const [failure, fail] of [
   ['a failed connection', async () => Promise.reject(new NoAnswerError('connection'))],
   ['a time-out', async () => Promise.reject(new NoAnswerError('timeout'))],
 ] as const) {
-  test(`H4: five times ${failure} opens the breaker only of the calling organisation`, async (t) => {
+  test(`five times ${failure} opens the breaker only of the calling organisation`, async (t) => {
     let calls = 0
     const { registry } = probe(async () => {
       calls += 1
@@ -134,7 +134,7 @@ for (const [failure, fail] of [
   })
 }
 
-test('H4: a request that cannot be built or sent opens no breaker', async (t) => {
+test('a request that cannot be built or sent opens no breaker', async (t) => {
   let calls = 0
   const { registry } = probe(async () => {
     calls += 1

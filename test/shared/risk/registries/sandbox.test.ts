@@ -55,7 +55,7 @@ test('demo LEIs are valid and belong to no issuer', async (t) => {
   t.is(again.data?.[0]?.lei, record?.lei)
 })
 
-test('a failing scenario opens no breaker for the next request', async (t) => {
+test('a failing scenario opens no circuit breaker for the next request', async (t) => {
   for (let call = 0; call < 7; call++) {
     const { registries, context } = sandbox()
     const result = await registries.companyMaster.fetch(context, { pan: 'AAACR5603D' })

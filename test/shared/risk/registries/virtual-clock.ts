@@ -35,7 +35,7 @@ export class VirtualClock {
   #pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
-    // One turn of the event loop runs everything that is ready before the time changes.
+    // One iteration of the event loop runs everything that is ready before the time changes.
     setImmediate(() => {
       this.#isPumping = false
       const next = this.#pending.toSorted((a, b) => a.at - b.at)[0]

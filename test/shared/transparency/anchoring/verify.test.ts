@@ -149,7 +149,7 @@ for (const [fault, object, proof, policy, name, code] of hostile)
     t.is(checks[name], code)
   })
 
-test('an object without an event requires an entry', (t) => {
+test('an object without an event requires a log entry', (t) => {
   const object: JsonObject = { id: 'x' }
   const without = verifyAnchored({ ...object, anchor: { txId: 'ab'.repeat(32), payloadSha256: 'ab' } })
   t.is(outcome(without)[1].entry, 'ENTRY_UNKNOWN')

@@ -20,7 +20,7 @@ const files = () =>
     [['External-Identifier', 'x']],
   )
 
-test('equal files give equal bags in every time zone and order', async (t) => {
+test('equal files give equal BagIt packages in every time zone and order', async (t) => {
   const script = `
     const { createBundle } = await import('#shared/transparency/provenance/bagit.ts')
     const { writeZip } = await import('#shared/transparency/provenance/zip.ts')
@@ -40,7 +40,7 @@ test('equal files give equal bags in every time zone and order', async (t) => {
   for (const path of paths) t.notThrows(() => execFileSync('cmp', [here, path]))
 })
 
-test('a bag is read back, and sha256sum agrees with its manifest', async (t) => {
+test('a BagIt package can be read, and sha256sum confirms its manifest', async (t) => {
   const bytes = await writeZip(files())
   t.deepEqual(new Map([...(await readZip(bytes))].sort()), new Map([...files()].sort()))
   t.is(bundleError(await readZip(bytes)), null)
@@ -74,7 +74,7 @@ for (const [fault, change] of Object.entries<(bundle: Map<string, Buffer>) => vo
   'no manifest': (bundle) => bundle.delete('tagmanifest-sha256.txt'),
   'another version': (bundle) => bundle.set('bagit.txt', Buffer.from('BagIt-Version: 0.97\n')),
 }))
-  test(`${fault} makes a bag invalid`, (t) => {
+  test(`${fault} makes a BagIt package invalid`, (t) => {
     const bundle = new Map(files())
     change(bundle)
     t.truthy(bundleError(bundle))
@@ -101,11 +101,11 @@ for (const name of [
   '-x',
   'a b',
 ])
-  test(`a bag with a file called ${name} is refused`, async (t) => {
+  test(`a BagIt package with a file called ${name} is refused`, async (t) => {
     await t.throwsAsync(readZip(await zipNamed(name)), { code: 'BAG_MALFORMED' })
   })
 
-test('names equal but for case, compressed, truncated and foreign files are refused', async (t) => {
+test('names that differ only in case, and compressed, truncated or other files are refused', async (t) => {
   await t.throwsAsync(
     readZip(
       await writeZip(

@@ -144,7 +144,7 @@ test('revoked and expired passports, and invalid status lists, are reported', as
       ['status failed STATUS_INVALID'],
     ],
     ['of no time', await listOf([], key, { iat: undefined }), ['status failed STATUS_INVALID']],
-    ['that is none', 'x', ['status failed STATUS_INVALID']],
+    ['that is malformed', 'x', ['status failed STATUS_INVALID']],
   ]
   for (const [description, statusList, expected] of cases)
     t.deepEqual(faults(credential, { statusList }), expected, description)

@@ -141,7 +141,7 @@ test('a receipt fails for another checkpoint or block', async (t) => {
   }
 })
 
-test('the next calendar is tried after a failure; none is a temporary error', async (t) => {
+test('the next calendar is used after a failure; if all fail, the error is temporary', async (t) => {
   await using broken = await new Calendar().start()
   await using calendar = await new Calendar().start()
   broken.failing = { status: 503, body: Buffer.from('later') }

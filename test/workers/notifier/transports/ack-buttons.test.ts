@@ -81,6 +81,16 @@ test('the link of a Pushover alert acknowledges', async (t) => {
   t.deepEqual([sent.get('url'), sent.get('url_title')], [ackUrl, 'Acknowledge'])
 })
 
+test('a tap on an ntfy message opens the link of an alert, and the incident after a recovery', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const config = { url: sink.url, topic: 'a' }
+  await transport('ntfy').send(context, config, someNotification({ alert }))
+  await transport('ntfy').send(context, config, someRecovery({ alert: { ...alert, what: 'recovery' } }))
+  const clicks = sink.requests.map(({ body }) => JSON.parse(String(body)).click)
+  t.deepEqual(clicks, [ackUrl, alert.url])
+})
+
 test('sends the link as text when Telegram refuses a button to a private host', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()

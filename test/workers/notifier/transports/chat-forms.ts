@@ -98,6 +98,7 @@ export const chatKinds: Kind[] = [
         title: '"db-backup" is DOWN',
         markdown: true,
         tags: ['red_circle', 'prod', 'db'],
+        click: page,
         actions: [{ action: 'view', label: 'Open the check', url: page }],
       },
     },

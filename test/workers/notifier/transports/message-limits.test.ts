@@ -129,9 +129,9 @@ test('the guide lists each limit with its unit', (t) => {
 for (const kind of kinds)
   test(`a message about many checks by ${kind} fits and counts all`, async (t) => {
     for (const [index, size] of SIZES.entries())
-      for (const [turn, filler] of FILLERS.entries()) {
-        if (!isFull && (index + turn) % 4 > 0) continue
-        const make = summaries[turn % summaries.length]
+      for (const [round, filler] of FILLERS.entries()) {
+        if (!isFull && (index + round) % 4 > 0) continue
+        const make = summaries[round % summaries.length]
         if (!make) return t.fail()
         const [status, summary] = make(names(size, filler))
         const request = await sentBy(kind, someNotification({ status, reason: '', summary, urls: urlsOf(LINK) }))

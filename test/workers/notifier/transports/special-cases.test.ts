@@ -18,6 +18,15 @@ test('every kind has a transport, and every transport a kind', (t) => {
   t.deepEqual([...transports.keys()].sort(), [...integrationKinds.keys()].sort())
 })
 
+test('a test message has neither the colour of a failure nor that of a recovery', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  for (const isTest of [true, false])
+    await transport('slack').send(context, { url: sink.url }, someNotification({ isTest }))
+  const colours = sink.requests.map(({ body }) => JSON.parse(String(body)).attachments[0].color)
+  t.deepEqual(colours, ['#47618f', '#c62828'])
+})
+
 test('a webhook encodes placeholders by their position, in one pass', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()

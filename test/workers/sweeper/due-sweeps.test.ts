@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { nowMicros, toSeconds } from '#shared/time.ts'
-import { glance } from '../../../workers/sweeper/glance-store.ts'
+import { readDueSweeps } from '../../../workers/sweeper/due-sweeps-store.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 
@@ -17,9 +17,9 @@ const NONE = {
   financing: false,
 }
 
-test('a new installation has no work for sweeps, and the first overdue check is seen', async (t) => {
+test('a new installation has no work for sweeps, and the first overdue check is found', async (t) => {
   await using product = await openProduct()
-  const { now, work } = await glance(product.db)
+  const { now, work } = await readDueSweeps(product.db)
   t.deepEqual(work, NONE)
   t.true(Math.abs(toSeconds(now - nowMicros())) < 60)
 
@@ -31,5 +31,5 @@ test('a new installation has no work for sweeps, and the first overdue check is 
     .insert({ check_id: check.id, next_check_at: product.db.raw("now() - interval '1 second'") })
     .onConflict('check_id')
     .merge()
-  t.deepEqual((await glance(product.db)).work, { ...NONE, overdueChecks: true })
+  t.deepEqual((await readDueSweeps(product.db)).work, { ...NONE, overdueChecks: true })
 })
