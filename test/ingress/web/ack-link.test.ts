@@ -75,33 +75,30 @@ async function openScenario(names: readonly string[], isBundle = false) {
   return { incidents, act, age, project }
 }
 
-test.serial(
-  'the page of a link shows what happened, in less than 20 kB with its style and without scripts',
-  async (t) => {
-    const { act, project } = await openScenario(['db-backup'])
-    const page = await act(undefined, 'GET')
-    t.is(page.status, 200)
-    const text = page.text.replaceAll('&#39;', "'")
-    for (const part of [
-      />Down</,
-      /db-backup/,
-      /Down for 26 min \(since \d\d:\d\d GMT\+5:30\)/,
-      />critical</,
-      />On-call</,
-    ])
-      t.regex(text, part)
-    t.regex(text, /name="do" value="ack"[^>]*>Acknowledge</)
-    t.regex(text, /name="do" value="snooze"[^>]*>Mute 1 h</)
-    t.regex(text, /href="\/incidents\/[0-9a-f-]{36}"[^>]*>Open incident</)
-    t.notRegex(text, /<script|style=|escalate/)
-    t.is(page.headers['set-cookie'], undefined)
-    t.is(page.headers['x-robots-tag'], 'noindex')
-    t.is(page.headers['referrer-policy'], 'no-referrer')
-    const style = /rel="stylesheet" href="([^"]+)"/.exec(text)?.[1] ?? ''
-    t.true(page.bytes.byteLength + (await send(app.url, style)).bytes.byteLength < 20_000)
-    t.false(text.includes(String(project.uuid)))
-  },
-)
+test.serial('the page of a link shows the incident in less than 20 kB without scripts', async (t) => {
+  const { act, project } = await openScenario(['db-backup'])
+  const page = await act(undefined, 'GET')
+  t.is(page.status, 200)
+  const text = page.text.replaceAll('&#39;', "'")
+  for (const part of [
+    />Down</,
+    /db-backup/,
+    /Down for 26 min \(since (?:\d{1,2} \w{3}, )?\d\d:\d\d GMT\+5:30\)/,
+    />critical</,
+    />On-call</,
+  ])
+    t.regex(text, part)
+  t.regex(text, /name="do" value="ack"[^>]*>Acknowledge</)
+  t.regex(text, /name="do" value="snooze"[^>]*>Mute 1 h</)
+  t.regex(text, /href="\/incidents\/[0-9a-f-]{36}"[^>]*>Open incident</)
+  t.notRegex(text, /<script|style=|escalate/)
+  t.is(page.headers['set-cookie'], undefined)
+  t.is(page.headers['x-robots-tag'], 'noindex')
+  t.is(page.headers['referrer-policy'], 'no-referrer')
+  const style = /rel="stylesheet" href="([^"]+)"/.exec(text)?.[1] ?? ''
+  t.true(page.bytes.byteLength + (await send(app.url, style)).bytes.byteLength < 20_000)
+  t.false(text.includes(String(project.uuid)))
+})
 
 test.serial('previews and bare POST requests change nothing; one POST with the field acknowledges', async (t) => {
   const { act, incidents } = await openScenario(['db-backup'])
@@ -123,7 +120,7 @@ test.serial('previews and bare POST requests change nothing; one POST with the f
   t.regex((await act(undefined, 'GET')).text, />Acknowledged<.*via On-call,.*value="unack"[^>]*>Undo</s)
 })
 
-test.serial('an acknowledgement can be undone for 10 minutes, and only by its own link', async (t) => {
+test.serial('only the same link can undo an acknowledgement, for 10 minutes', async (t) => {
   const it = await openScenario(['db-backup'])
   await it.act('do=ack')
   await it.age(9)
@@ -147,7 +144,7 @@ test.serial('muting acknowledges for one hour', async (t) => {
   t.is(Math.round((until - at) / 1000), 3600)
 })
 
-test.serial('the next step is sent at once by the button or by key 2, while the plan has one', async (t) => {
+test.serial('the button or key 2 sends the next step at once', async (t) => {
   for (const [body, suffix] of [
     ['do=escalate', ''],
     ['Digits=2', '/keys'],
@@ -176,7 +173,7 @@ test.serial('the link of a bundle lists and acknowledges all of its open inciden
   )
 })
 
-test.serial('key 1 of a call acknowledges, other keys repeat the text and change nothing', async (t) => {
+test.serial('key 1 in a call acknowledges, other keys repeat the message', async (t) => {
   const { act, incidents } = await openScenario(['db-backup'])
   const press = (body: string, method = 'POST') => act(body, method, '/keys')
   t.is((await press('', 'GET')).status, 404)
@@ -188,7 +185,22 @@ test.serial('key 1 of a call acknowledges, other keys repeat the text and change
   t.is((await incidents())[0].state, 'acknowledged')
 })
 
-test.serial('the link shows the end for 7 days and is unknown afterwards', async (t) => {
+test.serial('the page and the list of a bundle state that no further notification follows', async (t) => {
+  for (const [names, sentence] of [
+    [['one'], /<p>No further notification until it is up again\.<\/p>/],
+    [['one', 'two'], /<p>No further notification for 1 of them until they are up again\.<\/p>/],
+  ] as const) {
+    const { act, incidents } = await openScenario(names, names.length > 1)
+    t.notRegex((await act(undefined, 'GET')).text, /No further notification/)
+    const [{ id }] = await incidents()
+    await app.deps.db('incidents').where({ id }).update({ exhausted_at: new Date() })
+    t.regex((await act(undefined, 'GET')).text, sentence)
+    await act('do=ack')
+    t.notRegex((await act(undefined, 'GET')).text, /No further notification/)
+  }
+})
+
+test.serial('the link shows a resolved incident for 7 days, then 404', async (t) => {
   const { act, incidents } = await openScenario(['db-backup'])
   const resolve = (days: number) =>
     app.deps
@@ -198,6 +210,9 @@ test.serial('the link shows the end for 7 days and is unknown afterwards', async
   const [{ id }] = await incidents()
   await resolve(6)
   t.regex((await act(undefined, 'GET')).text, />Resolved</)
+  const ack = { ack_at: new Date(), ack_by: 'through On-call', ack_via: 'link' }
+  await app.deps.db('incidents').where({ id }).update(ack)
+  t.regex((await act(undefined, 'GET')).text, /<dt>Acknowledged<\/dt><dd>via On-call, [^<]* GMT\+5:30</)
   await act('do=ack')
   t.is((await incidents())[0].state, 'resolved')
   await resolve(8)
