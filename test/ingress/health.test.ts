@@ -10,7 +10,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-test('L2 the lateness of the loop is remembered for a while, and reading does not reset it', async (t) => {
+test('the lateness of the loop is remembered for a while, and reading does not reset it', async (t) => {
   using loop = openLoopDelay(60_000)
   await eventually('the first measure', async () => loop.worstMs() > 0)
   block(300)
@@ -27,7 +27,7 @@ test('a measured delay expires', async (t) => {
   t.pass()
 })
 
-test('L2 a listener on a late loop is not ready, and stays so while probes continue', async (t) => {
+test('a listener on a late loop is not ready, and stays so while probes continue', async (t) => {
   await using app = await openProduct({ listener: 'http', workers: [] })
   using listener = openListenerProblems(app.deps, 60_000)
   app.deps.readiness.add(listener.problems)
@@ -40,7 +40,7 @@ test('L2 a listener on a late loop is not ready, and stays so while probes conti
   t.regex((await app.deps.readiness.problems()).join(), /event loop: was \d+ ms late/)
 })
 
-test('L2 the public port does not disclose the reason of a failure', async (t) => {
+test('the public port does not disclose the reason of a failure', async (t) => {
   await using app = await openProduct({ listener: 'http', workers: [] })
   app.deps.readiness.add(() => ['broker: connect ECONNREFUSED 192.0.2.1:5672'])
   const answer = await send(app.url, '/readyz')

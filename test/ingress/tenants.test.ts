@@ -43,7 +43,7 @@ async function addMail(projectId: number, body: Buffer): Promise<string> {
   return `/checks/${check.uuid}/pings/1`
 }
 
-test.serial('H1: the page of a mail of line ends does not block others, and shows the first of it', async (t) => {
+test.serial('the page of a mail of line ends does not block others, and shows the first of it', async (t) => {
   const team = await createTeam(app, 'mails')
   const member = await joinTeam(app, team, 'member', 'mails@example.com')
   const raw = Buffer.concat([
@@ -64,7 +64,7 @@ test.serial('H1: the page of a mail of line ends does not block others, and show
   t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
-test.serial('H1: a mail is shown as its sender laid it out', async (t) => {
+test.serial('a mail is shown as its sender laid it out', async (t) => {
   const team = await createTeam(app, 'html')
   const member = await joinTeam(app, team, 'member', 'html@example.com')
   const html = await addMail(
@@ -77,7 +77,7 @@ test.serial('H1: a mail is shown as its sender laid it out', async (t) => {
   t.regex((await member.get(`${plain}/mail`)).text, /<pre>1 &#60; 2/)
 })
 
-test.serial('H6: the longest accepted list of integrations does not block other requests', async (t) => {
+test.serial('the longest accepted list of integrations does not block other requests', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   await execute(
     app.deps.db,
@@ -94,7 +94,7 @@ test.serial('H6: the longest accepted list of integrations does not block other 
   t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
-test.serial('H5: lists, badges and metrics of 5,000 checks do not block other requests', async (t) => {
+test.serial('lists, badges and metrics of 5,000 checks do not block other requests', async (t) => {
   const { project, rwKey, roKey } = await addProject(app.deps)
   await execute(
     app.deps.db,
@@ -122,7 +122,7 @@ test.serial('H5: lists, badges and metrics of 5,000 checks do not block other re
   t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
-test.serial('H3: verifying an object of 90,000 members does not block other requests', async (t) => {
+test.serial('verifying an object of 90,000 members does not block other requests', async (t) => {
   const object = Object.fromEntries(Array.from({ length: 90_000 }, (_, n) => [`m${n}`, 0]))
   const body = JSON.stringify({ object })
   const verified: unknown[] = []
@@ -136,7 +136,7 @@ test.serial('H3: verifying an object of 90,000 members does not block other requ
   t.like(verified[0], { result: 'FAILED', payloadSha256: payloadSha256(object) })
 })
 
-test.serial('H2: drawing a pack does not block other requests', async (t) => {
+test.serial('drawing a pack does not block other requests', async (t) => {
   const input = await pdfInput()
   const longest = await held(async () => {
     const drawn = await app.deps.threads.run('renderPackPdf', input)

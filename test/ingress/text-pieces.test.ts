@@ -18,13 +18,13 @@ test('texts that take long to create let the event loop run between them', async
       yield 'x'
     }
   }
-  let turns = 0
+  let iterations = 0
   let isDone = false
   const counting = (async () => {
-    for (; !isDone; turns++) await setImmediate()
+    for (; !isDone; iterations++) await setImmediate()
   })()
   t.is(Buffer.concat(await textPieces(slowTexts())).toString(), 'x'.repeat(60))
   isDone = true
   await counting
-  t.true(turns > 2, `${turns} turns`)
+  t.true(iterations > 2, `${iterations} iterations`)
 })

@@ -63,7 +63,7 @@ for (const path of [
   '/api/v3/checks/?%00=1',
   '/api/v1/checks/?slug=x%00',
 ]) {
-  test(`L1 GET ${path} is 400 and names the parameter`, async (t) => {
+  test(`GET ${path} is 400 and names the parameter`, async (t) => {
     const { status, text } = await send(app.url, path, { headers: { 'X-Api-Key': own.rwKey } })
     t.is(status, 400)
     t.regex(text, /^\{"error":".*U\+0000"\}$/)
@@ -88,7 +88,7 @@ for (const [path, expected, what] of [
   [`/v1/colending/evidence?cursor=${cursor(Number.MAX_SAFE_INTEGER)}`, 400, 'cursor'],
   ['/v1/colending/evidence?loanRef=%00', 400, 'loanRef'],
 ] as const) {
-  test(`L1 GET ${path} is ${expected}`, async (t) => {
+  test(`GET ${path} is ${expected}`, async (t) => {
     const { status, text } = await send(app.url, path, { headers: { authorization } })
     t.is(status, expected, text)
     if (expected === 400) t.true(text.includes(what))
@@ -96,7 +96,7 @@ for (const [path, expected, what] of [
   })
 }
 
-test('L1 a receivable, a pack and an endpoint that are called U+0000 are not there', async (t) => {
+test('a receivable, a pack and an endpoint that are called U+0000 are not there', async (t) => {
   const key = { 'x-api-key': credentials.apiKey ?? '' }
   t.is((await send(app.url, '/v1/securitisation/receivables/%00', { headers: key })).status, 404)
   t.is((await send(app.url, '/v1/securitisation/receivables/INV%00', { headers: key })).status, 404)
@@ -109,7 +109,7 @@ for (const form of [
   'client_id=x&client_secret=%00',
   'client_id=x%00y&client_secret=x',
 ])
-  test(`L1 the token endpoint refuses ${form}`, async (t) => {
+  test(`the token endpoint refuses ${form}`, async (t) => {
     const { status, text } = await send(app.url, '/v1/oauth/token', {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -120,7 +120,7 @@ for (const form of [
     t.deepEqual(errorLines(), [])
   })
 
-test('L1 the token endpoint refuses U+0000 in HTTP Basic', async (t) => {
+test('the token endpoint refuses U+0000 in HTTP Basic', async (t) => {
   const { status } = await send(app.url, '/v1/oauth/token', {
     method: 'POST',
     headers: {
@@ -141,7 +141,7 @@ for (const [path, page, fields] of [
   ['/projects/{project}/status-page', '/projects/{project}/settings', { title: bad }],
   ['/projects/{project}/checks', '/projects/{project}/checks/new', { name: bad, kind: 'simple' }],
 ] as const) {
-  test(`L1 the form ${path} refuses U+0000`, async (t) => {
+  test(`the form ${path} refuses U+0000`, async (t) => {
     const at = (text: string) => text.replace('{project}', team.project.uuid)
     const _csrf = await owner.token(at(page))
     t.not(_csrf, '')
@@ -152,7 +152,7 @@ for (const [path, page, fields] of [
   })
 }
 
-test('L1 signing in with U+0000 is refused', async (t) => {
+test('signing in with U+0000 is refused', async (t) => {
   for (const fields of [
     { email: 'a\0@example.com', password: 'x' },
     { email: 'a@example.com', password: 'x\0' },
@@ -161,7 +161,7 @@ test('L1 signing in with U+0000 is refused', async (t) => {
   t.deepEqual(errorLines(), [])
 })
 
-test('L1 pages refuse U+0000 in addresses, and cursors that are none', async (t) => {
+test('pages refuse U+0000 in addresses, and malformed cursors', async (t) => {
   const base = `/organisations/${team.organisationUuid}/risk/sandbox/packs`
   t.is((await owner.get(`/projects/${team.project.uuid}/checks?tag=%00`)).status, 400)
   t.is((await owner.get(`${base}?cursor=${cursor(1e300, uuid)}`)).status, 400)
@@ -172,7 +172,7 @@ test('L1 pages refuse U+0000 in addresses, and cursors that are none', async (t)
   t.deepEqual(errorLines(), [])
 })
 
-test('L1 a value that only the database refuses is the caller’s mistake too', async (t) => {
+test('a value that only the database refuses is the caller’s mistake too', async (t) => {
   const range = Object.assign(new Error('timestamp out of range'), { code: '22008' })
   const fail = async () => {
     throw range

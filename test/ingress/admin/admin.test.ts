@@ -7,6 +7,7 @@ import { query } from '#shared/platform/database/sql.ts'
 import type { AdminContext } from '../../../ingress/admin/command.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
+import { adminJsonOf } from '../../support/admin.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -29,12 +30,7 @@ const context = async (): Promise<AdminContext & AsyncDisposable> => ({
 
 const admin = (...args: string[]) => runAdmin(args, commands, context)
 
-/** Runs a command that must succeed, for its JSON. */
-async function json<T>(...args: string[]): Promise<T> {
-  const { status, stdout, stderr } = await admin(...args, '--json')
-  if (status !== 0) throw new Error(`${status}: ${stderr}${stdout}`)
-  return JSON.parse(stdout)
-}
+const json = <T>(...args: string[]) => adminJsonOf(app.deps)<T>(...args)
 
 interface CreatedProject {
   projectId: string
@@ -56,30 +52,6 @@ test('a project is created with keys that work, and printed exactly as scripts e
   t.is((await send(app.url, `/ping/${created.pingKey}/job?create=1`)).status, 201)
   const projects = await json<{ projectId: string }[]>('project', 'list')
   t.true(projects.some(({ projectId }) => projectId === created.projectId))
-})
-
-test('keys are added, listed by their first characters, and revoked', async (t) => {
-  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'K')
-  const kind = ['--kind', 'rw', '--name', 'Deploys']
-  const { key } = await json<{ key: string }>('key', 'create', '--project', projectId, ...kind)
-  const listed = await json<{ id: number; prefix: string }[]>('key', 'list', '--project', projectId)
-  t.like(listed.at(-1), { name: 'Deploys', createdBy: 'operator tester' })
-  t.is(listed.length, 4)
-  t.false(JSON.stringify(listed).includes(key))
-  const id = listed.find(({ prefix }) => key.startsWith(prefix))?.id
-  await json('key', 'revoke', '--project', projectId, '--key', String(id))
-  t.is((await json<unknown[]>('key', 'list', '--project', projectId)).length, 3)
-})
-
-test('a revoked ping key stops working at once in processes that know it', async (t) => {
-  const { projectId, pingKey } = await json<CreatedProject>('project', 'create', '--name', 'P')
-  const ping = async () => (await send(app.url, `/ping/${pingKey}/job?create=1`)).status
-  t.is(await ping(), 201)
-  t.is(await ping(), 200)
-  const listed = await json<{ id: number; kind: string }[]>('key', 'list', '--project', projectId)
-  const id = listed.find(({ kind }) => kind === 'ping')?.id
-  await json('key', 'revoke', '--project', projectId, '--key', String(id))
-  t.is(await eventually('the key to be forgotten', async () => ((await ping()) === 404 ? 404 : null), 5_000), 404)
 })
 
 test('creating an integration with an invalid field names the field', async (t) => {
@@ -238,7 +210,7 @@ test.serial('dead letters are listed with their reason and replayed once, which 
   ])
 })
 
-test('the doctor finds nothing wrong here, and reports what to repair elsewhere', async (t) => {
+test('doctor finds no problem here, and reports how to repair problems elsewhere', async (t) => {
   const output: { findings: { what: string; ok: boolean }[] } = JSON.parse((await admin('doctor', '--json')).stdout)
   t.true(output.findings.some(({ what }) => what === 'schema'))
   const wrong = output.findings.filter(({ ok }) => !ok).map(({ what }) => what)
@@ -263,7 +235,7 @@ for (const [what, args, expected] of [
   ['a project that is no uuid', ['export', '--project', "x' OR 1=1"], /there is no project/],
   ['a queue that does not exist', ['dead-letters', 'inspect', '--queue', 'nope'], /there are .*pings\.0/],
 ] as const) {
-  test(`${what} is a mistake of usage: one line, no stack`, async (t) => {
+  test(`${what} is a usage error in one line without a stack`, async (t) => {
     const { status, stdout, stderr } = await admin(...args)
     t.deepEqual([status, stdout], [2, ''])
     t.is(stderr.trim().split('\n').length, 1)

@@ -31,7 +31,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout)
 }
 
-test('policies, maintenance and incidents are seen, ended and acknowledged without a key or a page', async (t) => {
+test('commands show, end and acknowledge policies, maintenance and incidents', async (t) => {
   const { projectId, apiKey } = await json<Made>('project', 'create', '--name', 'A')
   const own = ['--project', projectId]
   const post = async (path: string, body: object) => {
@@ -96,8 +96,8 @@ test('schedules and the person on call are shown, in the form that the API accep
   const { projectId, apiKey } = await json<Made>('project', 'create', '--name', 'On call')
   const own = ['--project', projectId]
   const layer = { people: ['left@example.org'], start: '2026-01-05T09:00', rotation: { unit: 'week' } }
-  const post = async (body: object) =>
-    await send(app.url, '/api/v3/on-call/schedules/', {
+  const post = async (body: object, path = '') =>
+    await send(app.url, `/api/v3/on-call/schedules/${path}`, {
       method: 'POST',
       headers: { 'X-Api-Key': apiKey },
       body: JSON.stringify(body),
@@ -109,4 +109,19 @@ test('schedules and the person on call are shown, in the form that the API accep
   t.is((await post({ ...shown, name: 'Copy' })).status, 201)
   t.is((await admin('schedule', 'show', ...own, '--schedule', randomUUID())).status, 2)
   t.like(await json('on-call', 'list', ...own), { on_call: [{ name: 'Primary', person: null }, { name: 'Copy' }] })
+
+  const named = [...own, '--schedule', schedules[0]?.id ?? '']
+  const override = { person: null, start: '2099-12-24T18:00:00+00:00', end: '2099-12-25T18:00:00+00:00', note: 'party' }
+  await post(override, `${schedules[0]?.id}/overrides/`)
+  t.like(await json('schedule', 'export', ...own), {
+    schedules: [
+      { name: 'Primary', overrides: [{ ...override, replaces: null }] },
+      { name: 'Copy', overrides: [] },
+    ],
+  })
+  t.like(await json('on-call', 'show', ...named), { name: 'Primary', person: null, next: null })
+  t.regex((await admin('on-call', 'show', ...named)).stdout, /^person +no person$/m)
+  t.is((await admin('on-call', 'show', ...named, '--at', 'noon')).status, 2)
+  t.is((await admin('on-call', 'show', ...named, '--at', '1999-01-01T00:00Z')).status, 2)
+  t.is((await admin('schedule')).status, 2)
 })

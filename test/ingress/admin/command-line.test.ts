@@ -64,7 +64,7 @@ test('the help has each command under a topic, and its examples are valid comman
   }
 })
 
-test('a broker that is away and a missing file are reported in one line without a stack', async (t) => {
+test('an unavailable broker and a missing file are reported in one line without a stack', async (t) => {
   const { config, db, secrets, log } = app.deps
   const port = await freePort()
   const run = async (...args: string[]) =>
@@ -79,7 +79,7 @@ test('a broker that is away and a missing file are reported in one line without 
   t.deepEqual(missing, { status: 1, stdout: '', stderr: '/nowhere/manifest.json does not exist\n' })
 })
 
-test('the command line prints JSON alone on its output, and its problems elsewhere', async (t) => {
+test('the command line prints only JSON to stdout, and problems to stderr', async (t) => {
   const { databaseUrl, amqpUrl, secretKey } = app.deps.config
   const run = async (env: Record<string, string>, ...args: string[]) =>
     await runCommand(process.execPath, ['--import', 'tsx', 'ingress/admin.ts', ...args], {
@@ -120,7 +120,7 @@ test('docs/settings.md is generated from the settings (npm run -s admin -- setti
   t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
 })
 
-test('L11: a password and a configuration are read from standard input, hidden from other users', async (t) => {
+test('a password and a configuration are read from standard input, hidden from other users', async (t) => {
   const { databaseUrl, amqpUrl, secretKey } = app.deps.config
   const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
   const run = async (input: string, ...args: string[]) =>
@@ -155,7 +155,7 @@ test('L11: a password and a configuration are read from standard input, hidden f
   t.is((await run('{"value":"+15550100"}', ...integration)).code, 0)
 })
 
-test('L18: backup verify decrypts values of every column with sealed values', async (t) => {
+test('backup verify decrypts values of every column with sealed values', async (t) => {
   const found = await query<{ at: string }>(
     app.deps.db,
     `SELECT table_name || '.' || column_name AS at FROM information_schema.columns

@@ -22,7 +22,7 @@ async function doctor({ config, db }: Pick<Product, 'config' | 'db'>): Promise<s
   return (await runAdmin(['doctor'], commands, context)).stdout
 }
 
-test('the doctor reports if the external monitor has answered lately, and why not', async (t) => {
+test('doctor reports if the external monitor responded recently, and why not', async (t) => {
   await using product = await openProduct({ env: { WATCHDOG_URL: 'https://outside.example/ping/hidden' } })
   const { db, config } = product
   t.regex(

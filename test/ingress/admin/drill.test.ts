@@ -12,7 +12,7 @@ interface Finding {
   text: string
 }
 
-test('the drill runs a separate check through all steps, and names the step that fails', async (t) => {
+test('the drill runs a separate check through all steps, and names a failed step', async (t) => {
   await using app = await openProduct({
     listener: 'http',
     workers: ['ping-evaluator', 'sweeper', 'notifier', 'anchor'],

@@ -76,57 +76,60 @@ for (const [form, version] of [
   ['SQLite', oldest],
   ['PostgreSQL', newest],
 ] as const) {
-  test.serial(`a ${form} database moves in with settings of integrations, and twice changes nothing`, async (t) => {
-    const made = await createProject()
-    const { changes, uuid, channel, pingKey } = fresh()
-    const source = await sourceOf(form, version, changes)
-    const plan = await move(made.projectId, source)
-    t.like(plan, { exit: 0, applied: false, unchanged: 0, conflicts: [] }, plan.stderr)
-    t.like(jsonOf(await api(made.apiKey, '/checks/')), { checks: [] }, 'a plan changes nothing')
-    const applied = await move(made.projectId, source, '--apply', '--keep-api-key')
-    t.deepEqual([applied.create.length, applied.applied], [4, true], applied.stderr)
-    t.deepEqual(
-      [applied.configured, applied.integrations].map((list) => list.map(({ id }) => id)),
-      [
-        [channel(1), channel(2), channel(3), channel(5), channel(7)],
-        [channel(4), channel(8)],
-      ],
-    )
-    t.true(applied.notTaken.some(({ subject }) => subject === 'API key'))
-    t.true(applied.toDo.some((line) => /^enter the settings of integration Restart: .*not enabled/.test(line)))
-    for (const secret of ['secret-of', pingKey, '"config"']) t.false(applied.stdout.includes(secret), secret)
+  test.serial(
+    `a ${form} database is imported with integration settings, and a second import changes nothing`,
+    async (t) => {
+      const made = await createProject()
+      const { changes, uuid, channel, pingKey } = fresh()
+      const source = await sourceOf(form, version, changes)
+      const plan = await move(made.projectId, source)
+      t.like(plan, { exit: 0, applied: false, unchanged: 0, conflicts: [] }, plan.stderr)
+      t.like(jsonOf(await api(made.apiKey, '/checks/')), { checks: [] }, 'a plan changes nothing')
+      const applied = await move(made.projectId, source, '--apply', '--keep-api-key')
+      t.deepEqual([applied.create.length, applied.applied], [4, true], applied.stderr)
+      t.deepEqual(
+        [applied.configured, applied.integrations].map((list) => list.map(({ id }) => id)),
+        [
+          [channel(1), channel(2), channel(3), channel(5), channel(7)],
+          [channel(4), channel(8)],
+        ],
+      )
+      t.true(applied.notTaken.some(({ subject }) => subject === 'API key'))
+      t.true(applied.toDo.some((line) => /^enter the settings of integration Restart: .*not enabled/.test(line)))
+      for (const secret of ['secret-of', pingKey, '"config"']) t.false(applied.stdout.includes(secret), secret)
 
-    for (const path of [`/ping/${uuid(1)}`, `/ping/${pingKey}/nightly-backup`, `/ping/${pingKey}/mail/start`]) {
-      t.is((await send(app.url, path)).status, 200, path)
-    }
-    const stored = jsonOf(await api(made.apiKey, `/checks/${uuid(1)}`)) as { channels: string }
-    t.deepEqual(stored.channels.split(',').sort(), [channel(1), channel(3)])
-    t.like(jsonOf(await api(made.apiKey, `/checks/${uuid(3)}`)), { status: 'paused', schedule: 'Mon,Fri 02:00' })
-    const row = async (n: number) => {
-      const found = await app
-        .db('integrations')
-        .where({ uuid: channel(n) })
-        .first()
-      const config = JSON.parse(app.deps.secrets.open('integration', found.sealed_config))
-      return { config, isOn: found.disabled_at === null, isVerified: found.email_verified }
-    }
-    t.like(await row(1), { config: { value: 'ops@example.org' }, isOn: true, isVerified: true })
-    t.like(await row(2), { config: { value: 'late@example.org' }, isVerified: false })
-    t.like(await row(3), { config: { headers_down: { Authorization: 'secret-of-webhook' } }, isOn: false })
-    t.like(await row(4), { config: { id: -100_123 }, isOn: false }, 'the token is a setting of the other server')
-    t.like(await row(5), { config: { channels: [channel(1), channel(4)] }, isOn: true })
-    t.like(await row(7), { config: { url: 'https://hooks.example.org/services/secret-of-slack' }, isOn: true })
+      for (const path of [`/ping/${uuid(1)}`, `/ping/${pingKey}/nightly-backup`, `/ping/${pingKey}/mail/start`]) {
+        t.is((await send(app.url, path)).status, 200, path)
+      }
+      const stored = jsonOf(await api(made.apiKey, `/checks/${uuid(1)}`)) as { channels: string }
+      t.deepEqual(stored.channels.split(',').sort(), [channel(1), channel(3)])
+      t.like(jsonOf(await api(made.apiKey, `/checks/${uuid(3)}`)), { status: 'paused', schedule: 'Mon,Fri 02:00' })
+      const row = async (n: number) => {
+        const found = await app
+          .db('integrations')
+          .where({ uuid: channel(n) })
+          .first()
+        const config = JSON.parse(app.deps.secrets.open('integration', found.sealed_config))
+        return { config, isOn: found.disabled_at === null, isVerified: found.email_verified }
+      }
+      t.like(await row(1), { config: { value: 'ops@example.org' }, isOn: true, isVerified: true })
+      t.like(await row(2), { config: { value: 'late@example.org' }, isVerified: false })
+      t.like(await row(3), { config: { headers_down: { Authorization: 'secret-of-webhook' } }, isOn: false })
+      t.like(await row(4), { config: { id: -100_123 }, isOn: false }, 'the token is a setting of the other server')
+      t.like(await row(5), { config: { channels: [channel(1), channel(4)] }, isOn: true })
+      t.like(await row(7), { config: { url: 'https://hooks.example.org/services/secret-of-slack' }, isOn: true })
 
-    const { organisation_id } = await app.db('projects').where({ uuid: made.projectId }).first()
-    const audited = await app.db('audit_log').where({ organisation_id, action: 'integration.imported' }).orderBy('id')
-    t.is(audited.length, 5)
-    t.regex(audited[0].target, /\(E-mail\), recipient confirmed in the other service$/)
-    t.notRegex(audited[1].target, /confirmed/)
+      const { organisation_id } = await app.db('projects').where({ uuid: made.projectId }).first()
+      const audited = await app.db('audit_log').where({ organisation_id, action: 'integration.imported' }).orderBy('id')
+      t.is(audited.length, 5)
+      t.regex(audited[0].target, /\(E-mail\), recipient confirmed in the other service$/)
+      t.notRegex(audited[1].target, /confirmed/)
 
-    const again = await move(made.projectId, source, '--apply')
-    t.like(again, { applied: true, create: [], update: [], kept: [], conflicts: [], gone: [], unchanged: 4 })
-    t.deepEqual([again.integrations, again.configured], [[], []])
-  })
+      const again = await move(made.projectId, source, '--apply')
+      t.like(again, { applied: true, create: [], update: [], kept: [], conflicts: [], gone: [], unchanged: 4 })
+      t.deepEqual([again.integrations, again.configured], [[], []])
+    },
+  )
 }
 
 test.serial('the database adds the settings that an import by API could not read', async (t) => {

@@ -73,7 +73,7 @@ async function move(projectId: string, ...more: string[]): Promise<MoveInReport 
   return { ...JSON.parse(stdout), exit: status }
 }
 
-test.serial('a Healthchecks project moves in with its uuids, and twice changes nothing', async (t) => {
+test.serial('a Healthchecks project is imported with its uuids, and a second import changes nothing', async (t) => {
   const made = await createProject()
   const integration = { id: randomUUID(), name: 'Ops', kind: 'email' }
   const checks = Array.from({ length: 200 }, (_, n) =>

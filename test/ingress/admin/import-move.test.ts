@@ -47,7 +47,7 @@ function checkOf(version: string): { uuid: string; members: object } {
   }
 }
 
-test.serial('an old server is read by the version of the API that it has, also when it limits requests', async (t) => {
+test.serial('an old server is read with its API version, also if it limits requests', async (t) => {
   const made = await createProject()
   const { uuid, members } = checkOf('1.10')
   const kinds = [...integrationKinds.keys(), 'hipchat']

@@ -43,7 +43,7 @@ test('a lost password is reset by a private link without mail, which is audited'
   t.like(await admin('user', 'reset-password', '--email', 'unknown@example.com'), { status: 2 })
 })
 
-test('an organisation is listed and renamed, and nothing else is taken for one', async (t) => {
+test('an organisation is listed and renamed, and other names are refused', async (t) => {
   await json('project', 'create', '--name', 'Depot', '--organisation', 'Old name')
   const find = async (name: string) =>
     (await json<{ organisationId: string; name: string; projects: number }[]>('organisation', 'list')).find(

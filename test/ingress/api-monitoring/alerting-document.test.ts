@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { z } from 'zod'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
@@ -51,7 +52,7 @@ async function alertingProject() {
 
 const nothing = { create: [], update: [] }
 
-test('a document with policies, windows and rules applied where it came from changes nothing', async (t) => {
+test('a document with policies, windows and rules changes nothing in its own project', async (t) => {
   const { exported, plan, apply, policy, router, web } = await alertingProject()
   const document = await exported()
   t.is(document.version, 1)
@@ -79,7 +80,7 @@ test('a document with policies, windows and rules applied where it came from cha
   t.deepEqual(await exported(), document)
 })
 
-test('a project without them exports as before, and its reports gain no member', async (t) => {
+test('a project without policies, windows and rules exports as before', async (t) => {
   const { exported, plan, post } = await aProject()
   await post('checks/', { name: 'plain' })
   const document = await exported()
@@ -141,7 +142,7 @@ test('differences are listed member by member, and changed once', async (t) => {
   t.like((await exported()).checks[1]?.rules, { severity: 'info', parents: [], policy })
 })
 
-test('one wrong policy, window or rule refuses the whole document', async (t) => {
+test('an invalid policy, window or rule refuses the whole document', async (t) => {
   const { post, exported, web, router, policy } = await alertingProject()
   const foreign = await alertingProject()
   const before = await exported()
@@ -187,7 +188,7 @@ test('one wrong policy, window or rule refuses the whole document', async (t) =>
   t.is(before.policies?.[0]?.id, policy)
 })
 
-test('the secret of pings is in a document with secrets alone; others leave the stored one', async (t) => {
+test('only a document with secrets contains the ping secret; others keep the stored one', async (t) => {
   const { post, exported, apply, project } = await aProject()
   const rules = { ping_auth: { mode: 'bearer' } }
   const created = jsonOf(await post('checks/', { name: 'a', rules }))
@@ -220,3 +221,43 @@ test('the secret of pings is in a document with secrets alone; others leave the 
   const again = await importProject(deps.db, operator, given, { ...deps, outbox: null })
   t.like(again.checks, { ...nothing, unchanged: 1 })
 })
+
+test('schedules, overrides and people move with the document, and unknown people are reported', async (t) => {
+  const from = await aProject()
+  const layers = [{ people: ['anna@example.org'], start: '2026-01-05T09:00', rotation: { unit: 'week' } }]
+  const schedule = await from.idOf('on-call/schedules/', { name: 'Primary', layers })
+  const ended = { start: '2026-01-05T09:00:00Z', end: '2126-01-05T09:00:00Z' }
+  t.is((await from.post(`on-call/schedules/${schedule}/overrides/`, { person: null, ...ended })).status, 400)
+  const end = `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 19)}Z`
+  const override = await from.idOf(`on-call/schedules/${schedule}/overrides/`, { person: 'ben@example.org', end })
+  const steps = [{ people: [{ schedule }, { person: 'carl@example.org' }] }]
+  await from.idOf('policies/', { name: 'On call', match: '*', steps, notify_ack: true })
+  const document = await from.exported()
+  t.is(document.schedules?.[0]?.overrides[0]?.id, override)
+
+  const fresh = (text: string) => text.replaceAll(schedule, NEW_SCHEDULE).replaceAll(override, NEW_OVERRIDE)
+  const policy = document.policies?.[0]?.id ?? ''
+  const copy: unknown = JSON.parse(fresh(JSON.stringify(document)).replaceAll(policy, NEW_POLICY))
+  const to = await aProject()
+  const report = await to.plan(copy)
+  t.deepEqual(
+    [report.schedules, report.policies].map((changes) => changes?.create.length),
+    [1, 1],
+  )
+  t.deepEqual(report.unknownPeople, ['anna@example.org', 'ben@example.org', 'carl@example.org'])
+  t.true((await to.apply(copy)).applied)
+  const moved = await to.exported()
+  t.deepEqual(moved.policies, (copy as ConfigDocument).policies)
+  t.deepEqual(moved.schedules?.[0]?.layers, document.schedules?.[0]?.layers)
+  t.is(moved.schedules?.[0]?.overrides[0]?.id, NEW_OVERRIDE)
+  t.like(await to.plan(copy), { schedules: { create: [], update: [], unchanged: 1 } })
+
+  const { schedules: _, ...without } = copy as ConfigDocument
+  const alone = await (await aProject()).post('import?plan=1', without)
+  t.is(alone.status, 400)
+  t.regex(alone.text, /policies\[0\]: json validation error: steps\[0\]\.people\[0\]\.schedule must be/)
+})
+
+const NEW_SCHEDULE = randomUUID()
+const NEW_OVERRIDE = randomUUID()
+const NEW_POLICY = randomUUID()

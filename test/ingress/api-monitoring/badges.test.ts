@@ -28,7 +28,7 @@ async function lastPing(checkId: number, hoursAgo: number): Promise<void> {
   )
 }
 
-test('there is a badge for every tag and one for all, with any tag names', async (t) => {
+test('every tag has a badge, and one badge is for all checks', async (t) => {
   const { project, roKey } = await addProject(app.deps)
   t.deepEqual(Object.keys(await badgesOf(roKey)), ['*'])
   await addCheck(app.deps, project.id, { tags: 'prod db@dc1  __proto__ a/b ü "q" 50%' })
@@ -91,7 +91,7 @@ test('a signature opens only the badge it was made for', async (t) => {
   t.is(await statusOf(a?.svg.replace('-2/', '-3/')), 200)
 })
 
-test('an address of a badge with a wrong ending is 404 without a body, in every spelling', async (t) => {
+test('a badge address with a wrong extension gets 404 without a body', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   const check = await addCheck(app.deps, project.id, { tags: 'a' })
   const { a, '*': all } = await badgesOf(rwKey)
@@ -104,9 +104,9 @@ test('an address of a badge with a wrong ending is 404 without a body, in every 
   }
 })
 
-test('H5: repeated requests within seconds get the cached answer of the first one', async (t) => {
+test('repeated requests within seconds get the cached answer of the first one', async (t) => {
   // The cache lasts three seconds: a machine that stalled for so long proves nothing.
-  const statuses = await eventually('two looks within seconds', async () => {
+  const statuses = await eventually('two reads within seconds', async () => {
     const { project, rwKey } = await addProject(app.deps)
     const check = await addCheck(app.deps, project.id)
     const urls = [`${app.url}/b/2/${check.badgeKey}.json`, (await badgesOf(rwKey))['*']?.json]

@@ -102,7 +102,7 @@ test('only version 1 calls a running check started', async (t) => {
   t.like(await get(uuid, 3), { status: 'new', started: true })
 })
 
-test('an update changes what it names and leaves the rest', async (t) => {
+test('an update changes only the members that it contains', async (t) => {
   const { create, post, viewOf } = await aProject(app)
   const check = await create({ name: 'a', tags: 'x y', grace: 120, timeout: 600 })
   const answer = await post(`/checks/${check.uuid}`, { name: 'b' })
@@ -111,7 +111,7 @@ test('an update changes what it names and leaves the rest', async (t) => {
   t.deepEqual(viewOf(await post(`/checks/${check.uuid}`)), { ...check, name: 'b' })
 })
 
-test('switching the kind keeps the values of the other one, hidden', async (t) => {
+test('switching the kind keeps the hidden values of the other kind', async (t) => {
   const { create, post, viewOf } = await aProject(app)
   const check = await create({ timeout: 600 })
   const update = async (body: object) => viewOf(await post(`/checks/${check.uuid}`, body))
@@ -132,7 +132,7 @@ test('a shorter timeout moves the deadline of a check that is up', async (t) => 
   t.is(seconds(before) - seconds(after), 3540)
 })
 
-test('integrations are assigned by *, by id and by name, and taken away by the empty text', async (t) => {
+test('integrations are assigned by *, id and name, and removed by an empty text', async (t) => {
   const { create, post, viewOf, project } = await aProject(app)
   const a = await addIntegration(app.deps, project.id, 'a')
   const b = await addIntegration(app.deps, project.id, 'b c')
@@ -173,14 +173,14 @@ for (const [what, existing, request, isMatch] of [
   })
 }
 
-test('of several matches the oldest is updated', async (t) => {
+test('the oldest of several matches is updated', async (t) => {
   const { create, post, viewOf } = await aProject(app)
   const first = await create({ name: 'a' })
   await create({ name: 'a' })
   t.is(viewOf(await post('/checks/', { name: 'a', unique: ['name'] })).uuid, first.uuid)
 })
 
-test('fifty equal upserts at once make one check', async (t) => {
+test('fifty concurrent equal upserts create one check', async (t) => {
   const { post, list } = await aProject(app)
   const body = { name: 'one', unique: ['name'] }
   const answers = await Promise.all(Array.from({ length: 50 }, () => post('/checks/', body)))
@@ -189,7 +189,7 @@ test('fifty equal upserts at once make one check', async (t) => {
   t.is((await list()).length, 1)
 })
 
-test('a crowd at the limit gets no more checks than there is room for; an upsert still updates', async (t) => {
+test('concurrent requests cannot exceed the limit of checks; an upsert still updates', async (t) => {
   const { project, post, list } = await aProject(app)
   await app.deps.db.raw('UPDATE projects SET check_limit = 3 WHERE id = ?', [project.id])
   const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => post('/checks/', { name: String(i) })))

@@ -15,7 +15,7 @@ async function namesIn(path: string, key: string): Promise<unknown[]> {
   return (jsonOf(answer) as { checks: { name: string }[] }).checks.map(({ name }) => name)
 }
 
-test('a list is in the order of creation, and filters must all hold', async (t) => {
+test('a list is in order of creation and matches all filters', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   await addCheck(app.deps, project.id, { name: 'a', slug: 's', tags: 'x y' })
   await addCheck(app.deps, project.id, { name: 'b', slug: 's', tags: 'x' })
@@ -41,7 +41,7 @@ test('a list is in the order of creation, and filters must all hold', async (t) 
   }
 })
 
-test('a read-only key gets another form, and finds checks by its unique_key', async (t) => {
+test('a read-only key gets the reduced form and finds checks by unique_key', async (t) => {
   const { project, roKey, rwKey } = await addProject(app.deps)
   const check = await addCheck(app.deps, project.id, { name: 'a' })
   const path = `/api/v3/checks/${uniqueKey(check.uuid)}`
@@ -74,7 +74,7 @@ test('a unique_key identifies a check of the project of the key, while it exists
   t.is(await statusFor(own.roKey, '/flips/'), 404)
 })
 
-test('every read after an answered ping shows it', async (t) => {
+test('every read after an answered ping includes it', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   const headers = { 'X-Api-Key': rwKey }
   const { uuid } = await addCheck(app.deps, project.id)
@@ -92,7 +92,7 @@ test('every read after an answered ping shows it', async (t) => {
   }
 })
 
-test('many lists at once are the same answer; one that began later may show more', async (t) => {
+test('concurrent lists share one answer; a later one may contain more', async (t) => {
   const { project, rwKey, roKey } = await addProject(app.deps)
   await addCheck(app.deps, project.id, { name: 'a' })
   const lists = await Promise.all(Array.from({ length: 50 }, () => namesIn('/api/v3/checks/', rwKey)))
@@ -104,7 +104,7 @@ test('many lists at once are the same answer; one that began later may show more
   t.deepEqual(await second, ['a', 'b'])
 })
 
-test('without an evaluator a read still answers, and reports that it may lag', async (t) => {
+test('without an evaluator a read still responds and reports that it may be stale', async (t) => {
   await using alone = await openProduct({ listener: 'http', workers: [] })
   const { project, rwKey } = await addProject(alone.deps)
   const { uuid } = await addCheck(alone.deps, project.id)
@@ -134,7 +134,7 @@ for (const [path, methods] of [
   ['/api/v2/badges/', ['GET', 'OPTIONS']],
   ['/badge/803f680d-e89b-492b-82ef-2be7b774a92d/abcdefgh/a.svg', ['GET', 'OPTIONS']],
 ] as const) {
-  test(`a page of any origin may use ${path}, and a method it lacks is 405 without Allow`, async (t) => {
+  test(`a page of any origin may use ${path}, and other methods get 405 without Allow`, async (t) => {
     const preflight = await send(app.url, path, { method: 'OPTIONS' })
     t.deepEqual([preflight.status, preflight.text], [204, ''])
     t.is(preflight.headers['access-control-allow-origin'], '*')
@@ -159,7 +159,7 @@ test('errors carry the CORS headers too', async (t) => {
   }
 })
 
-test('the status needs no key, ignores any, and answers every method without CORS', async (t) => {
+test('the status endpoint needs no key and answers every method without CORS', async (t) => {
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const answer = await send(app.url, '/api/v3/status/', { method, headers: { 'X-Api-Key': 'anything' } })
     t.deepEqual([answer.status, answer.text], [200, 'OK'], method)

@@ -10,7 +10,7 @@ test.before(async () => {
   app = await sharedProduct()
 })
 
-test('pause and resume: states, times and flips', async (t) => {
+test('pausing and resuming change status, times and flips', async (t) => {
   const { create, post, ping, viewOf, rwKey } = await aProject(app)
   const { uuid } = await create()
   await ping(uuid)
@@ -35,7 +35,7 @@ test('pause and resume: states, times and flips', async (t) => {
   t.is(rows[0].open, 0)
 })
 
-test('a ping ends a pause, unless it is to be ended by hand', async (t) => {
+test('a ping ends a pause, unless the check is resumed manually', async (t) => {
   const { create, post, ping, get } = await aProject(app)
   for (const [body, action, status] of [
     [{}, '', 'up'],
@@ -51,7 +51,7 @@ test('a ping ends a pause, unless it is to be ended by hand', async (t) => {
   }
 })
 
-test('delete answers the check as it was, without integrations, and takes everything with it', async (t) => {
+test('deleting returns the former check without integrations, and deletes all its rows', async (t) => {
   const { create, remove, ping, project, rwKey, viewOf } = await aProject(app)
   await addIntegration(app.deps, project.id, 'a')
   const check = await create({ name: 'gone', channels: '*' })
@@ -64,7 +64,7 @@ test('delete answers the check as it was, without integrations, and takes everyt
   t.is((await ping(check.uuid)).status, 404)
 })
 
-test('deletes, updates, pauses and pings at once: each is answered, and no ping outlives its check', async (t) => {
+test('concurrent deletes, updates, pauses and pings are answered, and leave no ping of a deleted check', async (t) => {
   const { project, post, remove, ping } = await aProject(app)
   const check = await addCheck(app.deps, project.id)
   const answers = await Promise.all([
@@ -79,7 +79,7 @@ test('deletes, updates, pauses and pings at once: each is answered, and no ping 
   t.is(rows[0].n, 0)
 })
 
-test('a form or a list is no body for pause, an object is', async (t) => {
+test('pausing accepts an object as its body, but no form or list', async (t) => {
   const { create, rwKey } = await aProject(app)
   const { uuid } = await create()
   const pause = (body: string) =>

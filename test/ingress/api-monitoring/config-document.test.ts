@@ -41,7 +41,7 @@ async function filledProject() {
   return { ...project, integration }
 }
 
-test('a document applied where it came from changes nothing', async (t) => {
+test('a document changes nothing in its own project', async (t) => {
   const { exported, plan, apply } = await filledProject()
   const document = await exported()
   t.is(document.checks.length, 2)
@@ -77,7 +77,7 @@ test('a plan lists the changes without making them; applying makes them once', a
   t.like((await apply(wanted)).checks, { ...nothing, unchanged: 2 })
 })
 
-test('checks move from another service with this API, identities kept, by the list it answers', async (t) => {
+test('checks are imported with their identities from the list of a compatible service', async (t) => {
   const from = await filledProject()
   const list = await from.list()
   // Gone without being deleted, which would retire their uuids: they were never here.
@@ -115,7 +115,7 @@ test('an export holds no secret, and an import keeps the stored one', async (t) 
   t.true(app.deps.secrets.open('integration', rows[0].sealed_config).includes('token-of-ours'))
 })
 
-test('one wrong entry refuses the whole document, and is named', async (t) => {
+test('an invalid entry refuses the whole document with its name', async (t) => {
   const { post, list } = await aProject()
   const good = { uuid: '5a0f2d4e-6f44-4a39-8d2a-7f9a3d2f1c11', name: 'good' }
   for (const [entry, error] of [
@@ -136,8 +136,8 @@ for (const [what, path, document] of [
   ['neither plan nor apply', 'import', {}],
   ['both', 'import?plan=1&apply=1', {}],
   ['a version of the future', 'import?plan=1', { version: 2 }],
-  ['a list that is none', 'import?plan=1', { checks: {} }],
-  ['entries that are none', 'import?plan=1', { checks: [1] }],
+  ['a list of another type', 'import?plan=1', { checks: {} }],
+  ['entries of another type', 'import?plan=1', { checks: [1] }],
 ] as const) {
   test(`an import with ${what} is refused`, async (t) => {
     const { post } = await aProject()
@@ -151,7 +151,7 @@ test('a document must contain checks or integrations; an empty list is enough', 
     const answer = await post('import?apply=1', document)
     t.deepEqual(
       [answer.status, jsonOf(answer)],
-      [400, { error: 'the document must contain checks, channels, policies or windows' }],
+      [400, { error: 'the document must contain checks, channels, schedules, policies or windows' }],
     )
   }
   for (const document of [{ checks: [] }, { channels: [] }]) t.is((await post('import?plan=1', document)).status, 200)

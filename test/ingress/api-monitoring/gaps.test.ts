@@ -7,7 +7,7 @@ import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-test('GET /gaps/ lists when signals could not be taken, and how many checks of the project became unknown', async (t) => {
+test('GET /gaps/ lists coverage gaps with the number of unknown checks', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps, url } = product
   const own = await addProject(deps)
@@ -66,7 +66,7 @@ test('GET /gaps/ lists when signals could not be taken, and how many checks of t
   t.is((await send(url, '/api/v3/gaps/', { headers: { 'X-Api-Key': 'wrong' } })).status, 401)
 })
 
-test('a listener that was killed is missed until an operator gives it up; then its gap has ended', async (t) => {
+test('the gap of a killed listener ends when an operator retires the listener', async (t) => {
   await using product = await openProduct({ listener: 'http' })
   const { db } = product
   await db.raw(
@@ -83,17 +83,17 @@ test('a listener that was killed is missed until an operator gives it up; then i
   )
   t.is(gap.until_at, null)
   await eventually('readiness to report it', async () =>
-    (await problems()).some((problem) => problem.startsWith('gaps: smtp takes no pings since')),
+    (await problems()).some((problem) => problem.startsWith('gaps: smtp has accepted no pings since')),
   )
   const metricOf = async (name: string) => await metrics.registry.getSingleMetricAsString(`signalbox_${name}`)
   await eventually('the metric', async () => /\{listener="smtp"\} 1/.test(await metricOf('gap_open')))
   // A process that stalled did not prove in time that its own listener takes pings.
   const refusal = () => closeGap(db, 'http').catch((error: Error) => error.message)
   await eventually(
-    'http to take pings',
+    'the HTTP listener to accept pings',
     async () => (await refusal()) === 'http receives pings: there is no gap to close',
   )
-  const missedSince = await eventually('smtp to be given up', () =>
+  const missedSince = await eventually('the mail listener to be retired', () =>
     closeGap(db, 'smtp').catch((error: Error) => {
       if (!error.message.startsWith('http has received no pings either')) throw error
       return undefined

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { z } from 'zod'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -65,6 +66,24 @@ test('an incident states its duration and the time to its first acknowledgement'
     .where({ id })
     .update({ resolved_at: app.db.raw(`down_at + interval '90 seconds'`) })
   t.like(jsonOf(await call('GET', id)), { duration: 90, ack_seconds: 300 })
+})
+
+test('an incident is exhausted when neither its plan nor its fallback has an entry left', async (t) => {
+  const { project, call, add } = await setUp()
+  const plan = { ...IMPLICIT_PLAN, fallback: { wait: 600, people: [], channels: [randomUUID()] } }
+  const [policy] = await app
+    .db('alert_policies')
+    .insert({ project_id: project.id, name: 'P', match: '', plan: JSON.stringify(plan) })
+    .returning('id')
+  const id = await add('billing', { is_direct: false, policy_id: policy.id })
+  const isExhausted = async (columns: Record<string, unknown>) => {
+    await app.db('incidents').where({ id }).update(columns)
+    return z.object({ exhausted: z.boolean() }).parse(jsonOf(await call('GET', id))).exhausted
+  }
+  t.false(await isExhausted({ exhausted_at: null }))
+  t.false(await isExhausted({ exhausted_at: new Date() }), 'the fallback follows')
+  t.true(await isExhausted({ sequences: JSON.stringify({ isFallbackUsed: true }) }))
+  t.false(await isExhausted({ state: 'acknowledged', ack_at: new Date(), ack_by: 'anna' }))
 })
 
 test('a bulk acknowledgement answers per incident and touches no other project', async (t) => {

@@ -63,7 +63,7 @@ test('an integration is created, shown, changed and deleted; the list keeps its 
   t.is((await call('GET', id)).status, 404)
 })
 
-test('commands are stored only where the operator lets them run', async (t) => {
+test('commands are stored only if the operator enabled them', async (t) => {
   const wanted = { kind: 'shell', name: 'page', config: { cmd_down: 'true' } }
   const refused = await (await aProject()).call('POST', '', wanted)
   t.is(refused.status, 400)
@@ -71,7 +71,7 @@ test('commands are stored only where the operator lets them run', async (t) => {
   t.is((await (await aProject(strict)).call('POST', '', wanted)).status, 201)
 })
 
-test('a secret is never shown, and survives a change that leaves it out', async (t) => {
+test('a secret is never shown, and is kept by a change without it', async (t) => {
   const { call, project } = await aProject()
   const config = { url: 'http://hooks.example/x', headers_down: { Authorization: 'token-of-ours' } }
   const { body } = await call('POST', '', { kind: 'webhook', config })
@@ -111,7 +111,7 @@ const moves = [
   ],
 ] as const
 for (const [kind, config, moved, secret] of moves) {
-  test(`M3: the secret of ${kind} is not sent to another address unless it is given again`, async (t) => {
+  test(`the secret of ${kind} is not sent to another address unless it is given again`, async (t) => {
     const { call, rwKey } = await aProject()
     const { body } = await call('POST', '', { kind, config })
     const refused = await call('POST', body.id, { config: moved })
@@ -188,7 +188,7 @@ test('a test message is sent, and its outcome is in the log of the integration',
   t.like(log[0], { id: String(sent.body.notification), check: null, check_status: 'down', error: '', attempts: 1 })
 })
 
-test('L7: a change by a key is in the audit log, a read and a refused change are not', async (t) => {
+test('a change by a key is in the audit log, a read and a refused change are not', async (t) => {
   const { call, project } = await aProject()
   const made = await call('POST', '', { kind: 'webhook', name: 'Hook', config: { url: 'http://hooks.example/x' } })
   await call('GET', made.body.id)

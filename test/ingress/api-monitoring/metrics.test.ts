@@ -30,7 +30,7 @@ test('a scrape has every check, tag and total, with labels escaped', async (t) =
   }
 })
 
-test('the key may be a bearer token, and must be the read-only one', async (t) => {
+test('metrics require the read-only key, also as a bearer token', async (t) => {
   const { project, roKey, rwKey } = await addProject(app.deps)
   const path = `/projects/${project.uuid}/metrics/`
   const status = async (headers: Record<string, string>) => (await send(app.url, path, { headers })).status
@@ -43,7 +43,7 @@ test('the key may be a bearer token, and must be the read-only one', async (t) =
   t.is((await send(app.url, `${path}short`)).status, 400)
 })
 
-test('a strict parser reads back what hostile names and tags were', async (t) => {
+test('a strict parser reads hostile names and tags unchanged', async (t) => {
   const { project, roKey } = await addProject(app.deps)
   const names = [
     '',
@@ -96,7 +96,7 @@ test('a strict parser reads back what hostile names and tags were', async (t) =>
   )
 })
 
-test('a project without checks has a scrape that can be read', async (t) => {
+test('a project without checks has valid metrics', async (t) => {
   const { project, roKey } = await addProject(app.deps)
   const { text } = await send(app.url, `/projects/${project.uuid}/metrics/${roKey}`)
   t.deepEqual(

@@ -35,13 +35,21 @@ test('a calendar feed shows the shifts, keeps its bytes, and ends when it is rev
   t.is((await send(app.url, `/cal/${'x'.repeat(43)}.ics`, {})).status, 404)
 })
 
+test('a schedule has at most 20 feeds, also for concurrent requests', async (t) => {
+  const { call } = await onCallTeam(app, {})
+  const { id } = jsonOf(await call('POST', '/schedules/', { name: 'Primary', layers: [] }))
+  const made = await Promise.all(Array.from({ length: 25 }, () => call('POST', `/schedules/${id}/feeds/`, {})))
+  t.is(made.filter(({ status }) => status === 201).length, 20)
+  t.is(made.filter(({ status }) => status === 403).length, 5)
+})
+
 test('the feed of a person shows only their shifts and is empty after they left', async (t) => {
   const { call, layer, ids, project } = await onCallTeam(app, { anna: 'member', ben: 'member' })
   await call('POST', '/schedules/', { name: 'Primary', layers: [layer(['anna', 'ben'])] })
   const { organisationId } = project
   const userId = ids.anna ?? 0
   const actor = { kind: 'operator', name: 'test' } as const
-  const input = { organisationId, userId, secrets: app.deps.secrets }
+  const input = { userId, secrets: app.deps.secrets }
   const former = await createPersonalFeed(app.db, actor, input)
   const { token } = await createPersonalFeed(app.db, actor, input)
   t.is((await send(app.url, `/cal/${former.token}.ics`, {})).status, 404, 'one feed per person')

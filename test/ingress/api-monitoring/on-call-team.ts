@@ -20,17 +20,18 @@ export async function onCallTeam(app: HttpProduct, names: Readonly<Record<string
     await insertMembership(app.db, { organisationId: project.organisationId, userId: user.id, role })
     ids[name] = user.id
   }
-  const call = (method: string, path: string, body?: unknown, key = rwKey) =>
-    send(app.url, `/api/v3/on-call${path}`, {
+  const api = (method: string, path: string, body?: unknown, key = rwKey) =>
+    send(app.url, `/api/v3${path}`, {
       method,
       headers: { 'X-Api-Key': key },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+  const call: typeof api = (method, path, ...rest) => api(method, `/on-call${path}`, ...rest)
   const layer = (people: string[], more: object = {}) => ({
     people: people.map(address),
     start: '2026-01-05T09:00',
     rotation: { unit: 'week' },
     ...more,
   })
-  return { project, rwKey, roKey, ids, address, call, layer }
+  return { project, rwKey, roKey, ids, address, api, call, layer }
 }

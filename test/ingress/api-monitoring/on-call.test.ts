@@ -1,10 +1,12 @@
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { replaceAddress } from '#shared/monitoring/on-call/schedule-store.ts'
 import { recordDueShifts } from '#shared/monitoring/operations/record-shifts.ts'
 import { deleteMembership } from '#shared/tenancy/accounts/store.ts'
 import { microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
+import { addDown, addMethod, notifyOf } from '../../support/personal.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addKey } from '../../support/projects.ts'
+import { addKey, addProject } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { jsonOf, onCallTeam } from './on-call-team.ts'
 
@@ -217,4 +219,67 @@ test('the past is recorded and does not change with the schedule, its members or
     ).length,
     0,
   )
+})
+
+test('the list of people shows who can be notified by which kinds, and a schedule warns about others', async (t) => {
+  const { api, call, layer, address, ids, project } = await onCallTeam(app, { anna: 'member', ben: 'member' })
+  const reach = async () => jsonOf(await call('GET', '/people/')).people
+  const methodId = await addMethod(app.deps, ids.anna ?? 0, 'ntfy', { topic: 'a', url: 'http://127.0.0.1:9' })
+  t.like(await reach(), [
+    { address: address('anna'), reachable: true, kinds: ['ntfy'] },
+    { address: address('ben'), reachable: false, kinds: [] },
+  ])
+  const { id, warnings } = jsonOf(
+    await call('POST', '/schedules/', { name: 'Primary', layers: [layer(['anna', 'ben'])] }),
+  )
+  t.deepEqual(warnings, [{ code: 'UNREACHABLE', person: address('ben') }, { code: 'UNUSED' }])
+  const [first] = IMPLICIT_PLAN.steps
+  const steps = [
+    { ...first, people: [{ schedule: id }] },
+    { ...first, wait: 300 },
+  ]
+  const plan = JSON.stringify({ ...IMPLICIT_PLAN, steps })
+  await app.db('alert_policies').insert({ project_id: project.id, name: 'Duty', match: '', plan })
+  const rule = { user_id: ids.anna, list: 'critical', after_seconds: 600, method_id: methodId }
+  await app.db('contact_rules').insert(rule)
+  const slow = { code: 'SLOW_RULES', person: address('anna'), step: 1, policy: 'Duty' }
+  const codesOf = async () => jsonOf(await call('GET', `/schedules/${id}`)).warnings
+  t.deepEqual(await codesOf(), [slow, { code: 'UNREACHABLE', person: address('ben') }])
+  const other = await addProject(app.deps)
+  await app.db('projects').where({ id: other.project.id }).update({ organisation_id: project.organisationId })
+  await app.db('alert_policies').insert({ project_id: other.project.id, name: 'Secret', match: '', plan })
+  await call('POST', `/schedules/${id}`, { shared: true })
+  t.false((await call('GET', '/schedules/')).text.includes('Secret'), 'the key does not see the other project')
+  const theirs = jsonOf(await call('GET', `/schedules/${id}`, undefined, other.rwKey)).warnings
+  t.deepEqual(theirs, [
+    { ...slow, policy: 'Secret' },
+    { code: 'UNREACHABLE', person: address('ben') },
+  ])
+  const person = (name: string) => [{ person: address(name) }]
+  const named = { name: 'Named', steps: [{ people: person('anna') }, { wait: 300, people: person('ben') }] }
+  const made = jsonOf(await api('POST', '/policies/', named))
+  const warned = [
+    { code: 'UNREACHABLE', person: address('ben') },
+    { ...slow, policy: 'Named' },
+  ]
+  t.deepEqual(made.warnings, warned)
+  t.deepEqual(jsonOf(await api('GET', `/policies/${made.id}`)).warnings, warned)
+  t.deepEqual(jsonOf(await api('POST', `/policies/${made.id}`, { steps: [{}] })).warnings, [])
+  t.true(jsonOf(await api('GET', '/policies/')).policies.every((one: { warnings: [] }) => one.warnings.length === 0))
+  await app.db('contact_rules').where(rule).delete()
+  await notifyOf(app.deps, { userId: ids.anna ?? 0, methodId }, [await addDown(app.deps, project.id, 'db')])
+  const midnight = new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000)
+  await app.db('notifications').where({ method_id: methodId }).update({ state: 'delivered', created_at: midnight })
+  await app
+    .db('shifts')
+    .where({ schedule_id: app.db('schedules').where({ uuid: id }).select('id') })
+    .update({
+      person: address('anna'),
+      from_at: new Date(Date.now() - 2 * 86_400_000),
+    })
+  const [row] = jsonOf(await call('GET', `/schedules/${id}/report`)).people
+  t.like(row, { notifications: 1, night_notifications: 1 })
+  await app.db('contact_rules').insert({ user_id: ids.anna, list: 'critical', after_seconds: 0, method_id: methodId })
+  await app.db('contact_methods').where({ id: methodId }).update({ disabled_at: new Date() })
+  t.like((await reach())[0], { reachable: false, kinds: [] })
 })

@@ -43,6 +43,8 @@ const FULL = {
   group: { checks: 20, within: 0 },
   flapping: { changes: 6, within: 3600 },
   ack_timeout: 14_400,
+  fallback: null,
+  notify_ack: false,
 }
 
 test('a policy is made, read, changed member by member, reset by null, listed and deleted', async (t) => {
@@ -51,12 +53,13 @@ test('a policy is made, read, changed member by member, reset by null, listed an
   const created = await post('/policies/', FULL)
   t.is(created.status, 201)
   const { id, ...shown } = jsonOf(created)
-  const normal = { severity: 'info', repeat: null, hours: [], outside: 'wait' }
+  const normal = { people: [], own: false, severity: 'info', repeat: null, hours: [], outside: 'wait' }
   t.deepEqual(shown, {
     ...FULL,
+    warnings: [],
     steps: [
-      { ...normal, wait: 0, repeat: { every: 3600, times: null } },
-      { ...FULL.steps[1], channels: phone.uuid },
+      { ...normal, wait: 0, own: true, repeat: { every: 3600, times: null } },
+      { ...normal, ...FULL.steps[1], channels: phone.uuid },
       { ...normal, wait: 1800, channels: phone.uuid },
     ],
   })
@@ -106,6 +109,17 @@ const refusals: readonly (readonly [unknown, string])[] = [
   [{ name: 'x', steps: [{}], group: { within: 601 } }, 'group.within must be between 0 and 600 seconds'],
   [{ name: 'x', steps: [{}], flapping: { changes: 3 } }, 'flapping.within is required'],
   [{ name: 'x', steps: [{}], ack_timeout: 299 }, 'ack_timeout must be between 300 and 604800 seconds'],
+  [{ name: 'x', steps: [{ people: Array(11).fill({}) }] }, 'steps[0].people must have at most 10 elements'],
+  [{ name: 'x', steps: [{ people: [{ person: 'Anna' }] }] }, 'steps[0].people[0].person must be an e-mail address'],
+  [
+    { name: 'x', steps: [{ people: [{ schedule: 'f00d0000-0000-4000-8000-000000000001' }] }] },
+    'steps[0].people[0].schedule must be the id of a schedule of the project or of a shared one',
+  ],
+  [{ name: 'x', steps: [{ people: [{ team: 'x' }] }] }, 'steps[0].people[0].team is not a known member'],
+  [{ name: 'x', steps: [{ own: 1 }] }, 'steps[0].own must be true or false'],
+  [{ name: 'x', steps: [{}], fallback: { wait: 59 } }, 'fallback.wait must be between 60 and 86400 seconds'],
+  [{ name: 'x', steps: [{}], fallback: { wait: 60 } }, 'fallback must have people or channels'],
+  [{ name: 'x', steps: [{}], notify_ack: 'yes' }, 'notify_ack must be true or false'],
   [{ name: 'x', steps: [{}], reapet: 1 }, 'reapet is not a known member'],
   [{ name: 'x', reapet: 1, position: 'y', when: 7 }, 'position must be a whole number'],
 ]

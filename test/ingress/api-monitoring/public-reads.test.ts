@@ -25,7 +25,7 @@ function watchReads() {
   }
 }
 
-test.serial('B08: a badge of a project is read as its tenant, with the login that row security binds', async (t) => {
+test.serial('a badge of a project is read as its tenant, with the login that row security binds', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   await addCheck(app.deps, project.id, { tags: 'a' })
   await addCheck(app.deps, (await addProject(app.deps)).project.id, { tags: 'a' })
@@ -37,7 +37,7 @@ test.serial('B08: a badge of a project is read as its tenant, with the login tha
   t.deepEqual([...reads.projects], [project.id])
 })
 
-test.serial('B08: a public status page is read as its tenant, with the login that row security binds', async (t) => {
+test.serial('a public status page is read as its tenant, with the login that row security binds', async (t) => {
   const { project } = await addProject(app.deps)
   await addCheck(app.deps, project.id, { name: 'shown to all' })
   await addCheck(app.deps, (await addProject(app.deps)).project.id, { name: 'of another project' })

@@ -41,7 +41,7 @@ async function agreeAs(address: string): Promise<void> {
   await send(app.url, new URL(link).pathname, { method: 'POST' })
 }
 
-test('M2: an address given by the API gets no mail but the question, until its holder agrees', async (t) => {
+test('an address set by the API gets only the confirmation mail until its holder agrees', async (t) => {
   const owner = await addProject(app.deps)
   const config = { value: 'ceo@victim.example' }
   const { body, status } = await call(owner, 'POST', 'channels/', { kind: 'email', name: 'Evil name', config })
@@ -63,7 +63,7 @@ test('M2: an address given by the API gets no mail but the question, until its h
   t.true(await isVerified(body.id))
 })
 
-test('M2: a changed address must confirm again, unless it agreed in this project before', async (t) => {
+test('a changed address must confirm again, unless it agreed in this project before', async (t) => {
   const owner = await addProject(app.deps)
   const { body } = await call(owner, 'POST', 'channels/', { kind: 'email', config: { value: 'a@agrees.example' } })
   await agreeAs('a@agrees.example')
@@ -79,7 +79,7 @@ test('M2: a changed address must confirm again, unless it agreed in this project
   t.false(await isVerified(theirs.body.id), 'agreed to another project')
 })
 
-test('M2: the address of a member needs no confirmation if it is verified', async (t) => {
+test('the address of a member needs no confirmation if it is verified', async (t) => {
   const owner = await addProject(app.deps)
   for (const [email, isEmailVerified] of [
     ['member@m2.example', true],
@@ -93,7 +93,7 @@ test('M2: the address of a member needs no confirmation if it is verified', asyn
   }
 })
 
-test('M2: an imported new or changed address must confirm; those of the operator need not', async (t) => {
+test('an imported new or changed address must confirm; those of the operator need not', async (t) => {
   const owner = await addProject(app.deps)
   const id = crypto.randomUUID()
   const document = (value: string) => ({ channels: [{ id, kind: 'email', name: '', config: { value } }] })
@@ -111,7 +111,7 @@ test('M2: an imported new or changed address must confirm; those of the operator
   t.true(await isVerified(JSON.parse(made.stdout).integrationId))
 })
 
-test('M2: an address gets at most ten requests to confirm; then nothing is stored', async (t) => {
+test('an address gets at most ten requests to confirm; then nothing is stored', async (t) => {
   const owner = await addProject(app.deps)
   const body = { kind: 'email', config: { value: 'often@m2.example' } }
   const statuses: number[] = []

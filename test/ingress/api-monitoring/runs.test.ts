@@ -49,7 +49,7 @@ test('every run is a row with its outcome, its length and its deadline', async (
   t.like(jsonOf(await call('')), { started: true, status: 'up' })
 })
 
-test('a check that was never given rules has no runs, and its answer no new member', async (t) => {
+test('a check without rules has no runs and no additional members', async (t) => {
   const { call, ping } = await watched({ severity: 'info' })
   await ping('/start')
   await ping('')
@@ -76,7 +76,7 @@ test('a change of settings or rules moves the deadline at once; without the rule
   t.is(await deadline(), 120)
 })
 
-test('a pause gives open runs up', async (t) => {
+test('a pause abandons open runs', async (t) => {
   const { call, ping } = await watched({ run: { watch: 'each', max: 7200 } })
   await ping(`/start?rid=${A}`)
   await call('')

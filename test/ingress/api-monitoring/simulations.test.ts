@@ -36,10 +36,7 @@ test('a simulation of recorded pings returns the sent messages, or those of a dr
   await sink.waitFor(1)
   await fetch(`${url}/ping/${check.uuid}`)
   await sink.waitFor(2)
-  await eventually(
-    'the incident to be over',
-    async () => (await db('incidents').whereNotNull('resolved_at')).length === 1,
-  )
+  await eventually('the incident to end', async () => (await db('incidents').whereNotNull('resolved_at')).length === 1)
 
   const answer = await post('/api/v3/simulations/', { check: check.uuid, recorded: 'pings' })
   t.is(answer.status, 200, answer.text)
@@ -117,7 +114,7 @@ function simulator(t: ExecutionContext, { db, url }: HttpProduct, rwKey: string)
   return { at, simulate }
 }
 
-test('recorded parents, other checks of the policy, gaps and changes are played as they were; a check may be described', async (t) => {
+test('a simulation uses recorded parents, gaps and changes, or a described check', async (t) => {
   await using product = await openProduct({ listener: 'http' })
   const { db, deps } = product
   const { project, rwKey } = await addProject(deps)

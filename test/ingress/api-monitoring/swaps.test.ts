@@ -1,6 +1,8 @@
 import test from 'ava'
 import { type Micros, microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
+import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
+import { addCheck } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { jsonOf, onCallTeam } from './on-call-team.ts'
@@ -80,8 +82,8 @@ test('overlapping, past and expired swaps are refused', async (t) => {
   t.deepEqual([late.status, late.text], [409, 'swap is not open'])
 })
 
-test('the report sums recorded shifts by person, night, weekend and holiday', async (t) => {
-  const { call, id, address, rwKey } = await setUp()
+test('the report sums recorded shifts by person, night, weekend and holiday, and resolved incidents', async (t) => {
+  const { call, id, address, rwKey, project } = await setUp()
   const schedule = await app.db('schedules').where({ uuid: id }).first('id')
   await call('POST', `/schedules/${id}`, { tz: 'Europe/Berlin', holidays: ['2026-04-03'] })
   // Thursday 20:00 to Saturday 08:00 in Berlin, with a holiday on Friday.
@@ -92,11 +94,27 @@ test('the report sums recorded shifts by person, night, weekend and holiday', as
     from_at: '2026-04-02T18:00:00Z',
     until_at: '2026-04-04T06:00:00Z',
   })
+  const check = await addCheck(app.deps, project.id, {})
+  for (const [hour, kinds] of [
+    ['01', ['ack', 'snooze']],
+    ['02', ['ack']],
+    ['03', ['ack', 'unack']],
+  ] as const) {
+    const down = `2026-04-03T${hour}:00:00Z`
+    const columns = { state: 'resolved', down_at: down, resolved_at: `2026-04-03T${hour}:30:00Z` }
+    const incident_id = await addIncident(app.db, { projectId: project.id, checkId: check.id }, columns)
+    const events = kinds.map((kind, n) => ({ kind, at: `2026-04-03T${hour}:0${n + Number(hour)}:00Z` }))
+    await app
+      .db('incident_events')
+      .insert(events.map((event) => ({ ...event, incident_id, actor_name: address('ben'), via: 'page', text: '' })))
+  }
   const query = `from=${Date.parse('2026-04-01T00:00Z') / 1000}&until=${Date.parse('2026-05-01T00:00Z') / 1000}`
   const { people } = jsonOf(await call('GET', `/schedules/${id}/report?${query}`))
   const sums = { seconds: 36 * HOUR, night: 16 * HOUR, weekend: 8 * HOUR, holiday: 24 * HOUR, shifts: 1 }
   const person = { name: 'ben', address: address('ben') }
-  t.deepEqual(people, [{ person, ...sums, acknowledged: 0, median_ack_seconds: null }])
+  t.deepEqual(people, [
+    { person, ...sums, notifications: 0, night_notifications: 0, acknowledged: 2, median_ack_seconds: 90 },
+  ])
   const path = `/api/v3/on-call/schedules/${id}/report?${query}&format=csv`
   const { text } = await send(app.url, path, { headers: { 'X-Api-Key': rwKey } })
   t.regex(text, /^"name","address","seconds"[^\r]*\r\n"ben","ben-[^"]*","129600","57600"/)

@@ -6,7 +6,7 @@ import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { deleteCheck } from '#shared/monitoring/checks/store.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
 import { createScheduleFeed } from '#shared/monitoring/operations/calendar-feeds.ts'
-import { keepPlan } from '#shared/monitoring/operations/move-in-plans.ts'
+import { savePlan } from '#shared/monitoring/operations/move-in-plans.ts'
 import { addOverride, createSchedule } from '#shared/monitoring/operations/schedules.ts'
 import { offerSwap } from '#shared/monitoring/operations/swaps.ts'
 import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
@@ -49,7 +49,7 @@ async function someProject() {
     down_at: new Date(),
   })
   const imported: Imported = { source: 'cronitor', checks: [], integrations: [], notTaken: [], toDo: [] }
-  const plan = await keepPlan(app.deps.db, { project: project.project, imported }, app.deps)
+  const plan = await savePlan(app.deps.db, { project: project.project, imported }, app.deps)
   const onCall = await someSchedule(project)
   return { ...project, check, integration, policy, incident, plan, ...onCall, window: await someWindow(project) }
 }
@@ -146,13 +146,13 @@ async function stored({ project }: TestProject): Promise<string> {
   return JSON.stringify([checks, integrations, sent, policies, incidents, rules, windows, schedules, overrides])
 }
 
-test('B01: the matrix covers every operation that names something', (t) => {
+test('the matrix covers every operation that names something', (t) => {
   t.true(naming.length >= 24)
   t.true(writing.length >= 22)
 })
 
 for (const route of naming) {
-  test(`B01: ${route.operationId} with the key of another project sees and changes nothing`, async (t) => {
+  test(`${route.operationId} with the key of another project sees and changes nothing`, async (t) => {
     const [own, theirs] = [await someProject(), await someProject()]
     const before = await stored(theirs)
     const answer = await call(route, pathOf(route, theirs), own.rwKey)
@@ -163,7 +163,7 @@ for (const route of naming) {
 }
 
 for (const route of writing) {
-  test(`B03: ${route.operationId} with a read-only key is refused like a wrong key, and changes nothing`, async (t) => {
+  test(`${route.operationId} with a read-only key is refused like a wrong key, and changes nothing`, async (t) => {
     const own = await someProject()
     const before = await stored(own)
     const answer = await call(route, pathOf(route, own), own.roKey)
@@ -173,7 +173,7 @@ for (const route of writing) {
 }
 
 for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnly'))) {
-  test(`B03: ${route.operationId} with a read-only key shows nothing that could ping or change a check`, async (t) => {
+  test(`${route.operationId} with a read-only key shows nothing that could ping or change a check`, async (t) => {
     const own = await someProject()
     const answer = await call(route, pathOf(route, own), own.roKey)
     t.is(answer.status, 200)
@@ -182,7 +182,7 @@ for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnl
   })
 }
 
-test("naming another project's integration is refused in the words for one that does not exist", async (t) => {
+test('an integration of another project gets the error of an unknown one', async (t) => {
   const [own, theirs] = [await someProject(), await someProject()]
   for (const path of ['/api/v3/checks/', `/api/v3/checks/${own.check.uuid}`]) {
     const name = (integrations: string) =>
@@ -207,7 +207,7 @@ test('a group cannot have a member of another project', async (t) => {
   t.is(answer.status, 400)
 })
 
-test('L16: an import cannot take over what belongs to another project', async (t) => {
+test('an import cannot take over what belongs to another project', async (t) => {
   const [own, theirs] = [await someProject(), await someProject()]
   const before = await stored(theirs)
   for (const document of [
@@ -225,7 +225,7 @@ test('L16: an import cannot take over what belongs to another project', async (t
   t.is(await stored(theirs), before)
 })
 
-test('B04: what a caller must not set is not set', async (t) => {
+test('members that a caller must not set are not changed', async (t) => {
   const own = await someProject()
   const forged = {
     uuid: '00000000-0000-4000-8000-000000000000',
@@ -248,7 +248,7 @@ test('B04: what a caller must not set is not set', async (t) => {
   t.is(Reflect.get({}, 'polluted'), undefined)
 })
 
-test('L16: a check that was deleted in this organisation can be imported with its uuid', async (t) => {
+test('a check that was deleted in this organisation can be imported with its uuid', async (t) => {
   const own = await someProject()
   const headers = { 'X-Api-Key': own.rwKey }
   t.is((await send(app.url, `/api/v3/checks/${own.check.uuid}`, { method: 'DELETE', headers })).status, 200)
@@ -262,7 +262,7 @@ for (const [what, remove] of [
   ['a check', (own: Owned) => app.deps.db.transaction((tx) => deleteCheck(tx, own.check.id))],
   ['a project', (own: Owned) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],
 ] as const) {
-  test(`L16: the uuid of ${what} that was deleted stays reserved, and is refused like one in use`, async (t) => {
+  test(`the uuid of ${what} that was deleted stays reserved, and is refused like one in use`, async (t) => {
     const [own, theirs, gone] = [await someProject(), await someProject(), await someProject()]
     const importing = async (uuid: string, how: string) =>
       await send(app.url, `/api/v3/import?${how}=1`, {
@@ -279,7 +279,7 @@ for (const [what, remove] of [
     }
     // Pings to the old address reach no check: this process has dropped it from its cache.
     app.deps.announce({ kind: 'check', uuid: gone.check.uuid, projectId: gone.project.id })
-    await eventually('the check to be forgotten', async () => {
+    await eventually('the cached check to be removed', async () => {
       return (await send(app.url, `/ping/${gone.check.uuid}`)).status === 404
     })
     t.is((await importing(randomUUID(), 'apply')).status, 200)

@@ -11,7 +11,7 @@ test.before(async () => {
   app = await sharedProduct()
 })
 
-test('the time of a check: up, down, unknown, in maintenance, off; by both names and keys', async (t) => {
+test('the times of a check are read by uuid and unique_key, with both kinds of keys', async (t) => {
   const { project, rwKey, roKey } = await addProject(app.deps)
   const check = await addCheck(app.deps, project.id, { name: 'db', tags: 'db' })
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 10, hour))

@@ -55,7 +55,7 @@ test('a window belongs to one project and names only checks of that project', as
   t.is((await one.call('DELETE', `/windows/${id}`)).status, 404)
 })
 
-test('parents are kept; a ring is refused and named; a check of another project is unknown', async (t) => {
+test('parents are stored; a cycle is refused by name, a foreign check as unknown', async (t) => {
   const { project, call, post } = await someone()
   const router = await addCheck(app.deps, project.id, { name: 'router' })
   const web = await addCheck(app.deps, project.id, { name: 'web' })

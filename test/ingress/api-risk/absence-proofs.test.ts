@@ -32,7 +32,7 @@ test.after.always(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** An hour passes for the snapshots, until the next one stands. */
+/** Moves the snapshots an hour into the past and waits for the next one. */
 async function nextSnapshot(client: ApiClient): Promise<string> {
   const before = await client.get(`${SNAPSHOTS}/latest`)
   await product.db.raw(
@@ -67,11 +67,11 @@ async function verify(...args: string[]) {
   return await verifyCommand([...args, '--key', key])
 }
 
-test.serial('a proof alone proves absence, and reveals nothing about others', async (t) => {
+test.serial('a proof of absence verifies offline and reveals no other registration', async (t) => {
   const ask = () => owner.post(ABSENCE, { receivable: receivable() })
   let answer = await ask()
   let units = 1
-  // Now and then a key lies at an edge of the tree, where there is a neighbour on one side alone.
+  // A key at an edge of the tree has only one neighbour.
   for (; answer.json.left === null || answer.json.right === null; units++) answer = await ask()
   const { status, json: proof, text } = answer
   t.is(status, 200, text)
@@ -127,7 +127,7 @@ test.serial('an unchanged registry creates no new snapshot', async (t) => {
     .where(id)
     .update({ evaluated_at: new Date(Date.now() - 7_200_000) })
   await eventually(
-    'it to be looked at',
+    'the snapshot sweep to run',
     async () =>
       (await product.db('financing_snapshots').where(id).first()).evaluated_at > new Date(Date.now() - 600_000),
     90_000,
@@ -135,7 +135,7 @@ test.serial('an unchanged registry creates no new snapshot', async (t) => {
   t.is((await owner.get(`${SNAPSHOTS}/latest`)).json.snapshotId, latest)
 })
 
-test.serial('of two records of a log the lower index was first, offline', async (t) => {
+test.serial('two records of a log prove their order offline', async (t) => {
   const first = (await register(owner, receivable())).json.record
   const second = (await register(other, receivable())).json.record
   const bundle = async (name: string, object: { anchor: { txId: string } }) => {
@@ -154,78 +154,75 @@ test.serial('of two records of a log the lower index was first, offline', async 
   t.is(bare.status, 3, 'without its proof the order stays open')
 })
 
-test.serial(
-  'a new epoch: requests carry both, registrations are unique across both, and abandoned ones are notified',
-  async (t) => {
-    const { db } = product
-    const secrets = createSecrets(product.config.secretKey)
-    const [c, d] = [await openClient(product, base), await openClient(product, base)]
-    const [left, taken, byFields] = [receivable(), receivable(), receivable()]
-    const { json: named } = await register(d, byFields)
-    const leftId = (await register(c, { fingerprints: await blindFingerprints(c, left) })).json.registrationId
-    await register(c, { fingerprints: await blindFingerprints(c, taken) })
-    const old = await blindFingerprints(c, left)
+test.serial('in a new epoch, requests use both keys, and registrations are unique across both', async (t) => {
+  const { db } = product
+  const secrets = createSecrets(product.config.secretKey)
+  const [c, d] = [await openClient(product, base), await openClient(product, base)]
+  const [left, taken, byFields] = [receivable(), receivable(), receivable()]
+  const { json: named } = await register(d, byFields)
+  const leftId = (await register(c, { fingerprints: await blindFingerprints(c, left) })).json.registrationId
+  await register(c, { fingerprints: await blindFingerprints(c, taken) })
+  const old = await blindFingerprints(c, left)
 
-    t.is(await beginEpoch(db, secrets, 'SANDBOX'), 3)
-    t.is(await beginEpoch(db, secrets, 'SANDBOX'), undefined, 'two are live')
-    const { json } = await c.get('/v1/first-financing/oprf/key')
-    t.deepEqual(
-      json.epochs.map(({ epoch, state }: { epoch: number; state: string }) => [epoch, state]),
-      [
-        [3, 'CURRENT'],
-        [2, 'PREVIOUS'],
-      ],
-    )
-    const short = await check(d, { fingerprints: old })
-    t.is(short.status, 400)
-    t.like(short.json.errors[0], { path: 'fingerprints', code: 'EPOCHS' })
-    const both = await blindFingerprints(d, left)
-    t.is(both.length, 2)
-    t.is((await check(d, { fingerprints: both })).json.status, 'DUPLICATE_REGISTERED', 'the old name is found')
-    t.is((await register(d, { fingerprints: both })).status, 409)
-    const again = await register(c, { fingerprints: await blindFingerprints(c, taken) })
-    t.is(again.status, 200, 'its owner takes it along')
-    const epochsOf = (id: string) => db('financing_fingerprints').where({ record_id: id, kind: 'RF1' }).pluck('epoch')
-    await eventually(
-      'our own renaming of registrations by fields',
-      async () => (await epochsOf(named.registrationId)).includes(3),
-      60_000,
-    )
-    const fresh = receivable()
-    await eventually(
-      'what is new to have a name of each',
-      async () => {
-        const { json: made } = await register(d, { ...fresh, documentNumber: `E/${Math.floor(Math.random() * 1e9)}` })
-        const epochs = await db('financing_fingerprints')
-          .where({ record_id: made.registrationId, kind: 'RF1' })
-          .pluck('epoch')
-        return epochs.length === 2 && epochs.includes(3)
-      },
-      60_000,
-    )
+  t.is(await beginEpoch(db, secrets, 'SANDBOX'), 3)
+  t.is(await beginEpoch(db, secrets, 'SANDBOX'), undefined, 'two are live')
+  const { json } = await c.get('/v1/first-financing/oprf/key')
+  t.deepEqual(
+    json.epochs.map(({ epoch, state }: { epoch: number; state: string }) => [epoch, state]),
+    [
+      [3, 'CURRENT'],
+      [2, 'PREVIOUS'],
+    ],
+  )
+  const short = await check(d, { fingerprints: old })
+  t.is(short.status, 400)
+  t.like(short.json.errors[0], { path: 'fingerprints', code: 'EPOCHS' })
+  const both = await blindFingerprints(d, left)
+  t.is(both.length, 2)
+  t.is((await check(d, { fingerprints: both })).json.status, 'DUPLICATE_REGISTERED', 'the old name is found')
+  t.is((await register(d, { fingerprints: both })).status, 409)
+  const again = await register(c, { fingerprints: await blindFingerprints(c, taken) })
+  t.is(again.status, 200, 'its owner takes it along')
+  const epochsOf = (id: string) => db('financing_fingerprints').where({ record_id: id, kind: 'RF1' }).pluck('epoch')
+  await eventually(
+    'registrations by fields to get fingerprints of the new epoch',
+    async () => (await epochsOf(named.registrationId)).includes(3),
+    60_000,
+  )
+  const fresh = receivable()
+  await eventually(
+    'a new registration to have fingerprints of both epochs',
+    async () => {
+      const { json: made } = await register(d, { ...fresh, documentNumber: `E/${Math.floor(Math.random() * 1e9)}` })
+      const epochs = await db('financing_fingerprints')
+        .where({ record_id: made.registrationId, kind: 'RF1' })
+        .pluck('epoch')
+      return epochs.length === 2 && epochs.includes(3)
+    },
+    60_000,
+  )
 
-    await db('domain_keys')
-      .where({ purpose: 'financing-oprf', epoch: 3 })
-      .update({ created_at: new Date(Date.now() - 31 * 86_400_000) })
-    await eventually(
-      'the old epoch to be retired',
-      async () => (await c.get('/v1/first-financing/oprf/key')).json.epochs.length === 1,
-      90_000,
-    )
-    const events = await eventsOf(product, c)
-    t.is(events.filter((type) => type === 'first_financing.lapsed').length, 1, 'of the abandoned one')
-    const now = await blindFingerprints(d, receivable())
-    t.is((await check(d, { fingerprints: now })).json.status, 'UNRESOLVED')
-    t.is((await check(d, left)).json.status, 'DUPLICATE_REGISTERED', 'by fields the old key still finds it')
-    t.is((await check(d, { fingerprints: await blindFingerprints(d, taken) })).json.status, 'DUPLICATE_REGISTERED')
-    const hidden = await d.post(ABSENCE, { fingerprints: now })
-    t.is(hidden.status, 409)
-    t.like(hidden.json.errors[0], { path: 'fingerprints', code: 'UNRESOLVED' }, 'no proof of what cannot be seen')
-    const older = await d.post(ABSENCE, { receivable: left })
-    t.like(older.json.errors[0], { path: 'receivable', code: 'PRESENT' }, 'though no key of the snapshot is its')
-    t.is((await d.post(ABSENCE, { receivable: receivable() })).status, 200, 'by fields, every epoch was searched')
-    await act(c, leftId, 'cancel')
-    await db('financing_fingerprints').where({ epoch: 2 }).update({ state: 'LAPSED' })
-    t.is((await check(d, { fingerprints: now })).json.status, 'CLEAN')
-  },
-)
+  await db('domain_keys')
+    .where({ purpose: 'financing-oprf', epoch: 3 })
+    .update({ created_at: new Date(Date.now() - 31 * 86_400_000) })
+  await eventually(
+    'the old epoch to be retired',
+    async () => (await c.get('/v1/first-financing/oprf/key')).json.epochs.length === 1,
+    90_000,
+  )
+  const events = await eventsOf(product, c)
+  t.is(events.filter((type) => type === 'first_financing.lapsed').length, 1, 'of the abandoned one')
+  const now = await blindFingerprints(d, receivable())
+  t.is((await check(d, { fingerprints: now })).json.status, 'UNRESOLVED')
+  t.is((await check(d, left)).json.status, 'DUPLICATE_REGISTERED', 'by fields the old key still finds it')
+  t.is((await check(d, { fingerprints: await blindFingerprints(d, taken) })).json.status, 'DUPLICATE_REGISTERED')
+  const hidden = await d.post(ABSENCE, { fingerprints: now })
+  t.is(hidden.status, 409)
+  t.like(hidden.json.errors[0], { path: 'fingerprints', code: 'UNRESOLVED' }, 'no proof of what cannot be seen')
+  const older = await d.post(ABSENCE, { receivable: left })
+  t.like(older.json.errors[0], { path: 'receivable', code: 'PRESENT' }, 'though no key of the snapshot is its')
+  t.is((await d.post(ABSENCE, { receivable: receivable() })).status, 200, 'by fields, every epoch was searched')
+  await act(c, leftId, 'cancel')
+  await db('financing_fingerprints').where({ epoch: 2 }).update({ state: 'LAPSED' })
+  t.is((await check(d, { fingerprints: now })).json.status, 'CLEAN')
+})

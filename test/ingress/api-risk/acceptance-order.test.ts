@@ -13,7 +13,7 @@ test.before(async () => {
   lender = await openClient(product, product.url)
 })
 
-/** Records actions of days of August, in this order of arrival. */
+/** Records actions on days of August in the given order. */
 async function recordInOrder(steps: readonly [action: string, day: number, amountAccepted?: number][]) {
   const receivableRef = `LATE-${randomInt(1e9)}`
   const answers = []
@@ -52,7 +52,7 @@ test('an earlier repetition of the same action changes nothing', async (t) => {
   t.like(summary, { action: 'ACCEPTED', acceptedInr: 500 })
 })
 
-test('a late record is refused if the record after it cannot follow', async (t) => {
+test('a late record is refused if the next record cannot follow it', async (t) => {
   const { answers, summary } = await recordInOrder([
     ['PENDING', 8],
     ['ACCEPTED', 3],
@@ -61,7 +61,7 @@ test('a late record is refused if the record after it cannot follow', async (t) 
   t.is(summary.action, 'PENDING')
 })
 
-test('adjustments and requests refuse references that a path cannot contain; other dots are valid', async (t) => {
+test('references that a path cannot contain are refused; other dots are valid', async (t) => {
   const newRef = `DOTS-${randomInt(1e9)}`
   const adjustment = (receivableRef: string) =>
     lender.post('/v1/acceptance/adjustments', {
@@ -81,7 +81,7 @@ test('adjustments and requests refuse references that a path cannot contain; oth
   for (const ref of [`..${newRef}`, `${newRef}..`, `a.${newRef}`]) t.is((await adjustment(ref)).status, 201, ref)
 })
 
-test('a reference stays with one receivable: its number, buyer, date and amount', async (t) => {
+test('a reference cannot be reused with another number, buyer, date or amount', async (t) => {
   const receivableRef = `SAME-${randomInt(1e9)}`
   const invoice = receivable()
   const record = (change: object) => {

@@ -29,7 +29,7 @@ const recordBody = (receivableRef: string, action: string, change: object = {}) 
 const record = (body: object, client = lender) => client.post('/v1/acceptance/records', body)
 const adjust = (body: object, client = lender) => client.post('/v1/acceptance/adjustments', body)
 
-test('a record is the anchored object; deemed acceptance stays what it is', async (t) => {
+test('a record equals the anchored object; deemed acceptance stays deemed', async (t) => {
   const ref = newRef()
   const made = await record(recordBody(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
   t.is(made.status, 201, made.text)
@@ -66,7 +66,7 @@ for (const [before, after, status] of transitions)
     else t.is(answer.json.errors[0].path, 'action')
   })
 
-test('an amount is stored as stated for every action, and counts only where it is accepted', async (t) => {
+test('every action stores its amount, but only acceptances count it', async (t) => {
   const ref = newRef()
   const summary = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary
   t.is((await record(recordBody(ref, 'PENDING', { amountAccepted: 500 }))).json.amountAccepted, 500)
@@ -99,7 +99,7 @@ test('refuses an acceptance above the amount of the receivable, or marks a confl
   t.true(await conflict())
 })
 
-test('a registry that agrees verifies; one that contradicts is stored as well', async (t) => {
+test('an agreeing registry verifies the record; a contradiction is stored', async (t) => {
   const [agreed, other] = [newRef(), newRef()]
   const same = await record(recordBody(agreed, 'ACCEPTED', { receivable: receivable() }))
   t.is(same.json.tier, 'REGISTRY_VERIFIED')
@@ -111,7 +111,7 @@ test('a registry that agrees verifies; one that contradicts is stored as well', 
   t.like(renamed.json, { status: 409, errors: [{ path: 'receivable', code: 'OTHER_RECEIVABLE' }] })
 })
 
-test('adjustments come to a dilution in whole paise; payments are none', async (t) => {
+test('adjustments are summed in paise; payments are no adjustment', async (t) => {
   const ref = newRef()
   await record(recordBody(ref, 'ACCEPTED', { receivable: receivable({ totalInr: 118_000 }) }))
   for (const [kind, amountInr] of [
@@ -127,7 +127,7 @@ test('adjustments come to a dilution in whole paise; payments are none', async (
   t.like(summary, { dilutedInr: 3_950, dilutionBps: 335, outstandingInr: 54_050 })
 })
 
-test('every write sends an event; a rejection and an opened dispute also send a dispute event', async (t) => {
+test('every write sends an event; rejections and disputes also send a dispute event', async (t) => {
   const own = await openClient(product, base)
   const ref = newRef()
   await record(recordBody(ref, 'ACCEPTED'), own)
@@ -140,7 +140,7 @@ test('every write sends an event; a rejection and an opened dispute also send a 
   t.like(usage[0], { family: 'acceptance', units: 3 })
 })
 
-test('twenty equal records at once have one answer each, and one receivable has one order', async (t) => {
+test('twenty concurrent equal records get one answer each, in one order', async (t) => {
   const ref = newRef()
   const key = { 'x-idempotency-key': randomUUID() }
   const same = await Promise.all(
@@ -164,14 +164,14 @@ test('another organisation sees nothing of a reference, and an unknown one is 40
   t.is((await lender.get(`/v1/acceptance/${newRef()}`)).status, 404)
 })
 
-test('recording needs the family acceptance; risk-signals alone reads', async (t) => {
+test('recording requires the family acceptance; risk-signals permits reads only', async (t) => {
   const reader = await openClient(product, base, { families: ['risk-signals'] })
   t.is((await record(recordBody(newRef(), 'ACCEPTED'), reader)).status, 403)
   t.is((await reader.get(`/v1/acceptance/${newRef()}`)).status, 404)
 })
 
 const faults: [string, object, string][] = [
-  ['an action that is none', { action: 'MAYBE' }, 'action'],
+  ['an unknown action', { action: 'MAYBE' }, 'action'],
   ['a word of the paths', { receivableRef: 'records' }, 'receivableRef'],
   ['a dot that is removed from paths', { receivableRef: '.' }, 'receivableRef'],
   ['two dots that are removed from paths', { receivableRef: '..' }, 'receivableRef'],
@@ -214,7 +214,7 @@ test('one registration in both roles of a dilution is 400', async (t) => {
   t.like(json, { status: 400, errors: [{ path: 'buyerGstin', code: 'DUPLICATE_ROLE' }] })
 })
 
-test('scenario 44 gives 1,200 basis points and CREDIT_NOTES_HIGH; a second read is equal and free', async (t) => {
+test('scenario 44 gives CREDIT_NOTES_HIGH, and a second read is equal and not metered', async (t) => {
   const own = await openClient(product, base)
   const supplier = scenarioGstin('44', gstinCheckCharacter)
   const first = await dilution(own, supplier)
@@ -249,7 +249,7 @@ test('scenario 45: the buyer has rejected two documents besides the recorded one
   t.deepEqual((await dilution(other, buyerGstin, supplierGstin)).json.acceptance.rejected, 0, 'it is about the buyer')
 })
 
-test('a waiting read reports its requested wait', async (t) => {
+test('a long-polling read reports its requested wait', async (t) => {
   const path = `/v1/risk-signals/anti-dilution?supplierGstin=${scenarioGstin('11', gstinCheckCharacter)}&buyerGstin=27AAACB1234C1ZF`
   const early = await lender.get(path, { prefer: 'respond-async' })
   t.is(early.status, 202, early.text)
@@ -257,7 +257,7 @@ test('a waiting read reports its requested wait', async (t) => {
   t.is(early.headers.get('location'), path)
 })
 
-test('too few filed periods give no ratio, and a registry that does not answer gives nothing', async (t) => {
+test('too few filed periods or a silent registry give no ratio', async (t) => {
   const few = await dilution(lender, scenarioGstin('02', gstinCheckCharacter))
   t.like(few.json, { creditNoteRatioBps: null, monthsKnown: 8 })
   const late = await dilution(lender, scenarioGstin('12', gstinCheckCharacter))
@@ -269,7 +269,7 @@ test('too few filed periods give no ratio, and a registry that does not answer g
   })
 })
 
-test('own records become counts and observations of the pair', async (t) => {
+test('recorded actions become counts and observations of the pair', async (t) => {
   const own = await openClient(product, base)
   const supplierGstin = scenarioGstin('87', gstinCheckCharacter)
   for (let n = 0; n < 5; n++) {
@@ -291,7 +291,7 @@ test('own records become counts and observations of the pair', async (t) => {
   )
 })
 
-test('a bad registration in the query is 400 that names it', async (t) => {
+test('an invalid registration in the query gets 400 with its name', async (t) => {
   const { status, json } = await dilution(lender, '29AAACR5678D1Z6')
   t.is(status, 400)
   t.like(json.errors[0], { path: 'supplierGstin', code: 'CHECK_DIGIT' })

@@ -27,7 +27,7 @@ test.before(async () => {
   b = await openClient(product, base)
 })
 
-test.serial('the key of the epoch is anchored, and created by the first request', async (t) => {
+test.serial('the first request creates the key of the epoch, which is anchored', async (t) => {
   const { status, json } = await a.get('/v1/first-financing/oprf/key')
   t.is(status, 200)
   t.like(json, { suite: 'ristretto255-SHA512', mode: 'VOPRF' })
@@ -39,7 +39,7 @@ test.serial('the key of the epoch is anchored, and created by the first request'
   t.deepEqual((await b.get('/v1/first-financing/oprf/key')).json, json, 'all clients get the same')
 })
 
-test.serial('B registers blind, and A’s check by fields returns EXACT; the other way round too', async (t) => {
+test.serial('a blind registration and a check by fields match as EXACT, in both orders', async (t) => {
   const invoice = receivable()
   const fingerprints = await blindFingerprints(b, invoice)
   const made = await register(b, { fingerprints, dealId: 'deal-b', lenderRef: 'ours' })
@@ -66,7 +66,7 @@ test.serial('B registers blind, and A’s check by fields returns EXACT; the oth
   t.deepEqual(Object.keys(blind.json).sort(), ['asOf', 'checkId', 'matches', 'mode', 'record', 'status'])
 })
 
-test.serial('a blind duplicate is refused, disputed and transferred as one by fields is', async (t) => {
+test.serial('a blind duplicate is refused, disputed and transferred like one by fields', async (t) => {
   const [c, d] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   const fingerprints = await blindFingerprints(c, invoice)
@@ -95,7 +95,7 @@ test.serial('32 random bytes match no registration', async (t) => {
 })
 
 test.serial(
-  'while something is live that only an older epoch names, a blind answer without a match is UNRESOLVED',
+  'a blind check without match is UNRESOLVED while a registration exists only in an older epoch',
   async (t) => {
     const { db } = product
     const organisation = await db('organisations').where({ uuid: a.credentials.organisationId }).first('id')
@@ -120,7 +120,7 @@ test.serial(
   },
 )
 
-test.serial('elements that are none are 400 POINT_INVALID and name themselves', async (t) => {
+test.serial('invalid elements get 400 POINT_INVALID with their path', async (t) => {
   const client = await openClient(product, base)
   const good = element()
   const cases: [string, unknown[], string][] = [
@@ -143,7 +143,7 @@ test.serial('elements that are none are 400 POINT_INVALID and name themselves', 
   t.like(late.json.errors[0], { path: 'epoch', code: 'EPOCHS' })
 })
 
-test.serial('both forms, an epoch that is not live, one twice, and a window are 400 that name it', async (t) => {
+test.serial('mixed forms, dead or repeated epochs, and a window get 400 with the member', async (t) => {
   const client = await openClient(product, base)
   const given = { epoch: 2, rf1: random32(), rf2: random32(), rf3: random32() }
   const cases: [object, string, string][] = [
@@ -162,7 +162,7 @@ test.serial('both forms, an epoch that is not live, one twice, and a window are 
   }
 })
 
-test.serial('elements count towards the day, checks too, and then it is 429 until midnight', async (t) => {
+test.serial('elements and checks above the daily limit get 429 until midnight', async (t) => {
   const client = await openClient(product, base)
   const sixty = Array.from({ length: 60 }, element)
   t.is((await evaluate(client, { epoch: 2, blinded: sixty })).status, 200)

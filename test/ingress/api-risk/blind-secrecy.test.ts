@@ -7,7 +7,7 @@ import { openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
 import { blindFingerprints, check, receivable, register } from './financing-support.ts'
 
-test('of a blind check and registration no row, no log line and no message holds a field of the receivable', async (t) => {
+test('no row, log line or message contains a field of a blindly registered receivable', async (t) => {
   await using product = await openProduct({ env: { LOG_LEVEL: 'trace' } })
   const port = await freePort()
   const env = { LOG_LEVEL: 'trace', METRICS_PORT: String(await freePort()) }
@@ -17,7 +17,7 @@ test('of a blind check and registration no row, no log line and no message holds
     await eventually('a process to be ready', () => output().includes('process.ready'))
   const base = `http://127.0.0.1:${port}`
   const client = await openClient(product, base)
-  // Every text of it stands nowhere else.
+  // These texts occur nowhere else.
   const invoice = receivable({ documentNumber: 'SECRET/4711', documentDate: '2026-02-13', totalInr: 918_273.64 })
   const shown = receivable({ documentNumber: 'SHOWN/0815' })
   t.is((await register(client, shown)).status, 201)
@@ -28,7 +28,7 @@ test('of a blind check and registration no row, no log line and no message holds
   await product.db('financing_snapshots').delete()
   t.is((await client.post('/v1/first-financing/absence-proofs', { fingerprints })).status, 409)
 
-  // Four digits alone would stand in some hash by chance.
+  // Four digits could occur in a hash by chance.
   const traces = [
     'SECRET',
     '2026-02-13',
@@ -51,7 +51,7 @@ test('of a blind check and registration no row, no log line and no message holds
     t.deepEqual(found(rows[0].text), [], name)
   }
   for (const [name, { output }] of Object.entries({ ingress, workers })) t.deepEqual(found(output()), [], name)
-  // Messages carry a job's id; its request is sealed and forgotten once it is done.
+  // Messages contain the id of a job; its sealed request is deleted when it is done.
   const jobs = await product.db('evidence_jobs').where('kind', 'like', 'financing.%')
   t.true(jobs.length >= 4)
   for (const job of jobs) t.is(job.sealed_request, null)

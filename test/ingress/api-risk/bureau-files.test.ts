@@ -16,7 +16,7 @@ test.before(async () => {
 
 const at = (style: string) => ({ path: `${BUREAU_FILES}?style=${style}`, type: 'text/plain' })
 
-test('tagged segments become rows of accounts; a field past the end loses one borrower, and no name is kept', async (t) => {
+test('tagged segments become account rows without names; an invalid borrower is rejected alone', async (t) => {
   const file = `${SEGMENTS_HEADER}${borrower('ACC0001')}PN03N010199ASHA RAOES02**${borrower('ACC0002')}TRLR`
   const { json } = await imported(client, file, at('segment-tlv'))
   t.is(json.status, 'COMPLETED_WITH_ERRORS', JSON.stringify(json))
@@ -42,7 +42,7 @@ const base = (account: string) =>
 const fixed = (count: number, ...records: string[]) =>
   [`0426${'HEADER'.padEnd(422)}`, ...records, `0426TRAILER${String(count).padStart(9, '0')}`.padEnd(426)].join('\n')
 
-test('records of fixed positions become rows; their trailer counts them', async (t) => {
+test('fixed-position records become rows and are compared with their trailer', async (t) => {
   const withJoint = `0526${base('A-2').slice(4)}${'J1'.padEnd(100)}`
   const { json } = await imported(client, fixed(2, base('A-1'), withJoint), at('fixed-record'))
   t.is(json.status, 'COMPLETED', JSON.stringify(json))
@@ -55,11 +55,11 @@ test('records of fixed positions become rows; their trailer counts them', async 
   t.is(other.json.failure.code, 'FORMAT_UNKNOWN')
 })
 
-test('a style is needed, a mapping must be of it, and mappings are marked as shims', async (t) => {
+test('an import requires a style and a matching mapping; mappings imply no partnership', async (t) => {
   t.is((await upload(client, 'x', { path: BUREAU_FILES, type: 'text/plain' })).status, 400)
   t.is((await upload(client, 'x', { ...at('segment-tlv&mapping=in-loan-tape@1') })).status, 400)
   const { json } = await client.get('/v1/colending/mappings')
-  t.regex(json.claim, /adapter shims.*payload.*partnership/)
+  t.regex(json.claim, /format of a payload.*no partnership/)
   const kinds = new Set<string>(json.mappings.map(({ kind }: { kind: string }) => kind))
   t.deepEqual([...kinds].sort(), ['BUREAU', 'EVENT', 'TAPE'])
   t.is(json.styles.length, 2)

@@ -36,7 +36,7 @@ async function happen(name: string, type: string): Promise<string> {
   })
 }
 
-test('L9: a client holds what its families bring, and more only where it was given it', async (t) => {
+test('a client has the scopes of its families and those granted separately', async (t) => {
   const plain = await open('Given', 'kyb', [])
   t.is((await plain.get('/v1/usage')).status, 403)
   for (const scopes of [[], ...CLIENT_SCOPES.map((scope) => [scope]), CLIENT_SCOPES]) {
@@ -54,7 +54,7 @@ test('L9: a client holds what its families bring, and more only where it was giv
   }
 })
 
-test('L9: a client with only kyb cannot read or change endpoints and events', async (t) => {
+test('a client with only kyb cannot read or change endpoints and events', async (t) => {
   const name = `Org ${randomUUID()}`
   const keeper = await open(name, 'risk-signals', ['webhooks:manage'])
   const made = await keeper.post('/v1/webhooks/endpoints', { url: 'http://127.0.0.1:9009/a' })
@@ -78,7 +78,7 @@ test('L9: a client with only kyb cannot read or change endpoints and events', as
   t.like(after.json, { state: 'ACTIVE', previousSecretExpiresAt: null })
 })
 
-test('L9: a webhook manager reads and receives only events of the families it may read', async (t) => {
+test('a webhook manager reads and receives only events of the families it may read', async (t) => {
   const name = `Org ${randomUUID()}`
   const kyb = await open(name, 'kyb', ['webhooks:manage'])
   const risk = await open(name, 'risk-signals', ['webhooks:manage'])
@@ -132,7 +132,7 @@ test('an endpoint of a client with every family receives every type of event', a
   }
 })
 
-test('L9: a token has no scope beyond its client, even if requested', async (t) => {
+test('a token has no scope beyond its client, even if requested', async (t) => {
   const name = `Org ${randomUUID()}`
   const { credentials } = await open(name, 'kyb', ['webhooks:manage'])
   await open(name, 'risk-signals', [])

@@ -20,7 +20,7 @@ function fieldsOf({ json }: Reply): string[] {
   return json.errors.map(({ path }: { path: string }) => path)
 }
 
-test('checks come in order: who, may they, is it repeatable, is it valid', async (t) => {
+test('requests are checked in order: token, scope, idempotency key, validity', async (t) => {
   const url = `${base}/v1/po/risk-signals`
   const json = { 'content-type': 'application/json' }
   const bad = { method: 'POST', body: '{"no": 1}', headers: json }
@@ -33,7 +33,7 @@ test('checks come in order: who, may they, is it repeatable, is it valid', async
   t.is((await run({ no: 1 })).json.code, 'VALIDATION_ERROR')
 })
 
-test('HEAD answers with the status and the headers of GET, and without a body', async (t) => {
+test('HEAD returns the status and headers of GET without a body', async (t) => {
   const authorization = `Bearer ${client.token}`
   const varying = /^(?:date|x-request-id|ratelimit.*|connection|keep-alive)$/
   for (const [path, headers] of [
@@ -66,7 +66,7 @@ test('HEAD answers with the status and the headers of GET, and without a body', 
 })
 
 for (const key of ['', 'x'.repeat(256), 'has space', 'ключ']) {
-  test(`B36 the idempotency key ${JSON.stringify(key.slice(0, 12))} is refused`, async (t) => {
+  test(`the idempotency key ${JSON.stringify(key.slice(0, 12))} is refused`, async (t) => {
     const value = /[^\x20-\x7e]/.test(key) ? Buffer.from(key).toString('latin1') : key
     const answer = await run(demoRequest, { 'x-idempotency-key': value })
     t.is(answer.status, 400)
@@ -74,7 +74,7 @@ for (const key of ['', 'x'.repeat(256), 'has space', 'ключ']) {
   })
 }
 
-test('B36 the same key with another body is 422, and in another organisation or environment it is another key', async (t) => {
+test('an idempotency key with another body gets 422, but not in another organisation or environment', async (t) => {
   const key = { 'x-idempotency-key': randomUUID() }
   const first = await run(demoRequest, key)
   const changed = await run({ ...demoRequest, poValue: 7 }, key)
@@ -90,13 +90,13 @@ test('B36 the same key with another body is 422, and in another organisation or 
   t.not(theirs.json.packId, first.json.packId)
 })
 
-test('B36 a refused request is not stored: the same key may bring a corrected one', async (t) => {
+test('a refused request does not use up its idempotency key', async (t) => {
   const key = { 'x-idempotency-key': randomUUID() }
   t.is((await run({ ...demoRequest, poValue: -1 }, key)).status, 400)
   t.is((await run(demoRequest, key)).status, 200)
 })
 
-test('B36 fifty equal requests at once make one pack, one unit and one log entry', async (t) => {
+test('fifty concurrent equal requests create one pack, unit and log entry', async (t) => {
   const own = await openClient(product, base)
   const key = { 'x-idempotency-key': randomUUID() }
   const answers = await Promise.all(Array.from({ length: 50 }, () => own.post('/v1/po/risk-signals', demoRequest, key)))
@@ -132,7 +132,7 @@ const faulty: [name: string, change: object, field: string][] = [
 ]
 
 for (const [name, change, field] of faulty) {
-  test(`B37 ${name} is refused by name`, async (t) => {
+  test(`${name} is refused by name`, async (t) => {
     const answer = await run({ ...demoRequest, ...change })
     t.is(answer.status, 400)
     t.is(answer.json.code, 'VALIDATION_ERROR')
@@ -140,12 +140,12 @@ for (const [name, change, field] of faulty) {
   })
 }
 
-test('B37 lower case and surrounding spaces are the same registration', async (t) => {
+test('lower case and surrounding spaces do not change a registration', async (t) => {
   const { json } = await run({ ...demoRequest, buyerGstin: ` ${demoTriple.buyerGstin.toLowerCase()} ` })
   t.is(json.signals.tradeRelationship.ab.counterpartyGstin, demoTriple.buyerGstin)
 })
 
-test('B37 an e-invoice with an unknown signer never reads as clear', async (t) => {
+test('an e-invoice with an unknown signer is never clear', async (t) => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const token = `${part({ alg: 'none', typ: 'JWT', kid: 'A'.repeat(40) })}.${part({ data: '{}', iss: 'NIC' })}.AAAA`
   const { json, status, text } = await run({ ...demoRequest, eInvoices: [token] })
@@ -172,7 +172,7 @@ const malformed: [name: string, body: string | Buffer][] = [
 ]
 
 for (const [name, body] of malformed) {
-  test(`B21 a body with ${name} is 400 and changes nothing`, async (t) => {
+  test(`a body with ${name} is 400 and changes nothing`, async (t) => {
     const answer = await run(body)
     t.is(answer.status, 400, answer.text)
     t.is(answer.json.code, 'VALIDATION_ERROR')
@@ -180,18 +180,18 @@ for (const [name, body] of malformed) {
   })
 }
 
-test('B21 -0 is no value above zero', async (t) => {
+test('an amount of -0 is refused', async (t) => {
   t.is((await run(JSON.stringify(demoRequest).replace('1250000', '-0'))).status, 400)
 })
 
-test('a body over 1 MiB is 413, a compressed one 415, and so is one that is not JSON', async (t) => {
+test('a body over 1 MiB gets 413; a compressed or non-JSON one gets 415', async (t) => {
   const big = await run(member(`"dealId": "${'x'.repeat(1_100_000)}"`))
   t.is(big.status, 413)
   t.is((await run(demoRequest, { 'content-encoding': 'gzip' })).status, 415)
   t.is((await run(demoRequest, { 'content-type': 'text/plain' })).status, 415)
 })
 
-test('every error is a problem document with its code, and no answer reveals our software', async (t) => {
+test('every error is a coded problem document, and no answer names our software', async (t) => {
   const answers = [await run({}), await client.get('/v1/nothing'), await send(`${base}/v1/usage`)]
   const method = await send(`${base}/v1/usage`, { method: 'DELETE' })
   for (const answer of [...answers, method]) {
@@ -208,7 +208,7 @@ test('every error is a problem document with its code, and no answer reveals our
   )
 })
 
-test('B28 a database that is gone is 503 with a request id, and contains nothing else', async (t) => {
+test('without a database the answer is 503 with only a request id', async (t) => {
   const { base: address, deps } = await product.ingress()
   const own = await openClient(product, address)
   await own.get('/v1/usage')
@@ -219,7 +219,7 @@ test('B28 a database that is gone is 503 with a request id, and contains nothing
   t.truthy(answer.json.requestId)
 })
 
-test('every answer contains the limits and end in 429 with the time to wait', async (t) => {
+test('every answer contains the rate limits, and excess requests get 429 with Retry-After', async (t) => {
   await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '60' } })
   const { base: address } = await limited.ingress()
   const own = await openClient(limited, address)
@@ -234,7 +234,7 @@ test('every answer contains the limits and end in 429 with the time to wait', as
   t.true(Number(refused[0]?.headers.get('retry-after')) >= 1)
 })
 
-test('the same purchase order from a second organisation is detected, from the first it is its own', async (t) => {
+test('a purchase order of a second organisation is a duplicate, a repetition by the first is not', async (t) => {
   const poNumber = `PO-${randomUUID()}`
   const second = await openClient(product, base)
   t.is((await run({ ...demoRequest, poNumber })).json.signals.doubleFinancing.status, 'CLEAN')
@@ -246,7 +246,7 @@ test('the same purchase order from a second organisation is detected, from the f
   t.false(theirs.text.includes(client.credentials.organisationId))
 })
 
-test('of two organisations that present a purchase order at the same moment exactly one is first', async (t) => {
+test('one of two concurrent presentations of a purchase order is first', async (t) => {
   const second = await openClient(product, base)
   for (let round = 0; round < 5; round++) {
     const body = { ...demoRequest, poNumber: `PO-${randomUUID()}` }
@@ -256,7 +256,7 @@ test('of two organisations that present a purchase order at the same moment exac
   }
 })
 
-test('a registration of the e-invoice sandbox is taken in the sandbox only', async (t) => {
+test('a registration of the e-invoice sandbox is accepted only in the sandbox', async (t) => {
   t.is((await run({ ...demoRequest, buyerGstin: '01AMBPG7773M002' })).status, 200)
   const live = await openClient(product, base, { env: 'PRODUCTION' })
   const refused = await live.post('/v1/po/risk-signals', {
@@ -267,7 +267,7 @@ test('a registration of the e-invoice sandbox is taken in the sandbox only', asy
   t.is(refused.status, 400)
 })
 
-test('L10 look-ups without an access token are limited per address', async (t) => {
+test('look-ups without an access token are limited per address', async (t) => {
   await using limited = await openProduct({
     env: { PUBLIC_RATE_LIMIT_PER_MINUTE: '20', TRUSTED_PROXIES: '127.0.0.0/8' },
   })

@@ -46,7 +46,7 @@ const SPECIAL: Record<number, Filed> = {
   8: { amended: [amendmentOf(7, 110_000), amendmentOf(-1, 60_000)] },
 }
 
-test('credit notes in months without sales and amended invoices of the window are separated from the rest of the return', async (t) => {
+test('credit notes in months without sales and amended invoices are measured separately', async (t) => {
   const slots = Array.from({ length: 15 }, (_, n) => n - 3)
   const data = { statement: 'GSTR1', gstin: SUPPLIER, periods: slots.map((slot) => periodOf(slot, SPECIAL[slot])) }
   await using gateway = await recordingGateway([ok(data)])

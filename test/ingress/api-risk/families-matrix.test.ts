@@ -168,7 +168,7 @@ for (const { method, path, operationId } of routes) {
     })
 
   if (UPLOADS.has(operationId))
-    test(`${method} ${path} takes no JSON for a file, and no parameter that it does not know`, async (t) => {
+    test(`${method} ${path} refuses JSON in place of a file, and unknown parameters`, async (t) => {
       for (const [what, body] of Object.entries(HOSTILE)) t.is((await owner.post(path, body)).status, 415, what)
       const isTape = operationId === 'uploadLoanTape'
       const file = { 'content-type': isTape ? 'text/csv' : 'text/plain' }
@@ -225,7 +225,7 @@ for (const { method, path, operationId } of routes) {
     })
 }
 
-test('no process that listens loads curve arithmetic or a registry’s connector', (t) => {
+test('no listener process loads curve arithmetic or a registry connector', (t) => {
   const graph = new Map<string, string[]>()
   for (const room of ['ingress', 'shared'] as const)
     for (const file of sourcesBelow(room)) {

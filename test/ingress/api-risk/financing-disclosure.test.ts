@@ -19,7 +19,7 @@ interface Match {
   ownRegistration: boolean
 }
 
-test('own registrations are listed as own; others’ only as existing, without a number', async (t) => {
+test('own registrations are listed with their numbers, those of others without', async (t) => {
   const [one, two, third] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
   // The same parties, day and rupees under other numbers.
   const first = receivable()
@@ -49,7 +49,7 @@ test('own registrations are listed as own; others’ only as existing, without a
   )
 })
 
-test('a transfer is accepted with the offered receivable alone', async (t) => {
+test('a transfer is accepted only with the offered receivable', async (t) => {
   const [holder, buyer, third] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
   const invoice = receivable({ documentNumber: `q/${Date.now() % 1e9}` })
   const { registrationId } = (await register(holder, invoice)).json

@@ -17,7 +17,7 @@ test.before(async () => {
   base = product.url
 })
 
-test('repeated registrations are metered and limited at one time by the setting', async (t) => {
+test('limits registrations at one time by the setting, and meters each one', async (t) => {
   const own = await openClient(product, base)
   const first = await register(own, receivable())
   t.is((await register(own, receivable())).status, 201)
@@ -80,7 +80,7 @@ test('the owner is notified once, two weeks before a financing lapses', async (t
   t.is((await own.get(`/v1/first-financing/registrations/${soon.registrationId}`)).json.state, 'FINANCED')
 })
 
-test('a transfer’s token is open for 72 hours, and the receivable stays first seen when it was', async (t) => {
+test('a transfer token is valid for 72 hours and keeps the first-seen time', async (t) => {
   const [holder, buyer, third] = [
     await openClient(product, base),
     await openClient(product, base),

@@ -21,7 +21,7 @@ test.before(async () => {
   b = await openClient(product, base)
 })
 
-test('A registers, B sees that it exists and the month, A finances, releases, and B can register', async (t) => {
+test('a second organisation sees existence and month, and can register after the release', async (t) => {
   const invoice = receivable({ totalInr: 118_000.5 })
   const made = await register(a, { ...invoice, dealId: 'deal-1', dueDate: '2026-08-01' })
   t.is(made.status, 201, made.text)
@@ -52,7 +52,7 @@ test('A registers, B sees that it exists and the month, A finances, releases, an
   t.is(own.json.othersChecks[0].count, 2)
 })
 
-test('another’s receivable is 409 that names EXACT, and both are notified', async (t) => {
+test('a receivable of another organisation gets 409 EXACT, and both are notified', async (t) => {
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   await register(one, invoice)
@@ -83,7 +83,7 @@ test('the holder gets its registration again unmetered; a repeated key returns t
   )
 })
 
-test('equal numbers are EXACT, other punctuation NEAR, the same day and rupees ECONOMIC, weeks later CLEAN', async (t) => {
+test('matches are EXACT by number, NEAR by punctuation, ECONOMIC by date and amount', async (t) => {
   const number = `x${Date.now() % 1e9}/7`
   const invoice = receivable({ documentNumber: number, totalInr: 987_654.32 })
   await register(a, invoice)
@@ -102,7 +102,7 @@ test('equal numbers are EXACT, other punctuation NEAR, the same day and rupees E
   t.is((await register(b, { ...invoice, documentNumber: 'RENAMED-1' })).status, 201, 'such matches never refuse')
 })
 
-test('every state permits exactly the transitions of its row', async (t) => {
+test('every state permits exactly its documented transitions', async (t) => {
   const actions = ['finance', 'release', 'cancel', 'renew', 'transfer']
   const made = async () => (await register(a, receivable())).json.registrationId
   const statusesOf = async (prepare: readonly string[]) => {
@@ -137,7 +137,7 @@ test('every state permits exactly the transitions of its row', async (t) => {
   t.is((await act(a, renewed, 'renew')).status, 409, 'a registration is renewed twice')
 })
 
-test('a transfer moves a financed receivable once, to the holder of the token and the receivable', async (t) => {
+test('a transfer moves a financed receivable once to a holder of token and receivable', async (t) => {
   const invoice = receivable()
   const { json: made } = await register(a, invoice)
   await act(a, made.registrationId, 'finance')
@@ -160,7 +160,7 @@ test('a transfer moves a financed receivable once, to the holder of the token an
   t.is((await check(a, invoice)).json.status, 'DUPLICATE_FINANCED')
 })
 
-test('a dispute notifies the holder, who confirms or releases; a second one is refused while it is open', async (t) => {
+test('a dispute notifies the holder, and a second one is refused while it is open', async (t) => {
   const [holder, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   const { json: made } = await register(holder, invoice)
@@ -196,7 +196,7 @@ test('a statement is anchored, and its commitment opens', async (t) => {
   t.is((await a.get(`/v1/first-financing/checks/${json.checkId}`)).json.status, 'CLEAN')
 })
 
-test('respond-async is 202 with the resource to poll', async (t) => {
+test('respond-async returns 202 with the resource to poll', async (t) => {
   const answer = await a.post('/v1/first-financing/registrations', receivable(), { prefer: 'respond-async' })
   t.is(answer.status, 202, answer.text)
   const location = String(answer.headers.get('location'))
@@ -254,12 +254,12 @@ test('an Aadhaar number in a text is refused', async (t) => {
   t.like(json.errors[0], { path: 'lenderRef', code: 'AADHAAR_NOT_ACCEPTED' })
 })
 
-test('JSON that is 10,000 deep is 400', async (t) => {
+test('JSON of 10,000 levels gets 400', async (t) => {
   const deep = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
   t.is((await a.post('/v1/first-financing/checks', deep)).status, 400)
 })
 
-test('the 751st receivable of a day is 429 until midnight in India, and a refusal takes nothing', async (t) => {
+test('receivables above the daily limit get 429 until midnight in India and are not counted', async (t) => {
   const guesser = await openClient(product, base)
   const organisation = await product.db('organisations').where({ uuid: guesser.credentials.organisationId }).first()
   await check(guesser, receivable())
@@ -278,7 +278,7 @@ test('the 751st receivable of a day is 429 until midnight in India, and a refusa
   t.is(count, 3_000)
 })
 
-test('when the daily checks are used up, elements are not counted either, and registering continues', async (t) => {
+test('without remaining daily checks, elements are not counted, and registrations continue', async (t) => {
   const other = await openClient(product, base)
   const organisation = await product.db('organisations').where({ uuid: other.credentials.organisationId }).first('id')
   await check(other, receivable())

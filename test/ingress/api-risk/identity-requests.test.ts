@@ -31,7 +31,7 @@ const CALLERS: Record<string, string[]> = {
 }
 const SYSTEMS = ['PENDING VERIFIED']
 
-test.serial('every transition of the table by a caller, and no other', async (t) => {
+test.serial('a caller can make exactly the documented transitions', async (t) => {
   for (const from of STATES)
     for (const to of STATES) {
       const subjectId = await makeSubject()
@@ -47,14 +47,14 @@ test.serial('every transition of the table by a caller, and no other', async (t)
     }
 })
 
-test.serial('a suspended identity whose assurance is over does not come back', async (t) => {
+test.serial('a suspended identity with an expired assurance cannot be resumed', async (t) => {
   const subjectId = await makeSubject()
   const over = { state: 'SUSPENDED', assurance_expires_at: new Date(0) }
   await product.db('identity_subjects').where({ id: subjectId }).update(over)
   t.like((await move(client, subjectId, 'VERIFIED')).json, { status: 409, errors: [{ code: 'ASSURANCE_EXPIRED' }] })
 })
 
-test('faults of requests name their member', async (t) => {
+test('an error in a request names its member', async (t) => {
   const subjectId = await makeSubject()
   const query = (credential: object) => ({
     purpose: 'x',
@@ -124,7 +124,7 @@ test('faults of requests name their member', async (t) => {
   }
 })
 
-test('a wallet whose answer is still being verified gets an acknowledgement, and answers once', async (t) => {
+test('a wallet gets an acknowledgement during the verification and can answer only once', async (t) => {
   // The shared product may have a worker of another file, which verifies at once.
   await using own = await openProduct({ listener: 'http', hasRowSecurity: true })
   const lender = await openClient(own, own.url)
@@ -142,7 +142,7 @@ test('a wallet whose answer is still being verified gets an acknowledgement, and
   t.is((await post(responseUri, new URLSearchParams({ state, vp_token: '{}' }))).status, 409)
 })
 
-test('production presents nothing without a certificate: 503', async (t) => {
+test('production presentations without a certificate get 503', async (t) => {
   const own = await openClient(product, product.url, { env: 'PRODUCTION' })
   const answer = await own.post('/v1/identity/presentations', { purpose: 'x', template: 'company-basic' })
   t.like(answer.json, { status: 503, code: 'SERVICE_UNAVAILABLE' })

@@ -68,73 +68,67 @@ const stateOf = async (own: ApiClient, subjectId: string) => (await own.get(path
 const move = (own: ApiClient, subjectId: string, to: string, more: object = {}) =>
   own.post(path(subjectId, '/transitions'), { to, reason: SECRETS.reason, ...more })
 
-test.serial(
-  'a subject is verified by a presentation and a registry: HIGH, with every transition anchored',
-  async (t) => {
-    const own = await openClient(product, product.url)
-    const subjectId = await makeSubject(own)
-    const presentationId = await presented(own, { subjectId })
-    const first = await verify(own, subjectId, { method: 'PRESENTATION', presentationId })
-    t.is(first.status, 201, first.text)
-    t.like(first.json, { tier: 'ISSUER_CONFIRMED', assurance: { level: 'SUBSTANTIAL' } })
-    t.is(await stateOf(own, subjectId), 'VERIFIED')
-    const agreed = await consent(own, subjectId)
-    t.is(agreed.status, 201, agreed.text)
-    const second = await verify(own, subjectId, byRegistry(agreed.json.consentId))
-    t.like(second.json, { tier: 'REGISTRY_VERIFIED', assurance: { level: 'HIGH' } })
-    t.false(second.text.includes(SECRETS.pan))
-    const seen = await own.get(path(subjectId))
-    t.deepEqual(
-      seen.json.transitions.map(({ from, to }: { from: string; to: string }) => `${from} ${to}`),
-      ['PENDING VERIFIED', 'UNVERIFIED PENDING'],
-    )
-    for (const transition of seen.json.transitions) t.is(transition.anchor.payloadSha256, payloadSha256(transition))
-    t.is(seen.json.externalRef, SECRETS.externalRef)
-    t.is((await verify(own, subjectId, { method: 'PRESENTATION', presentationId })).status, 409, 'it counts once')
-    t.deepEqual(await eventsOf(product, own), [
-      'identity.state_changed',
-      'identity.state_changed',
-      'oid4vp.presentation_received',
-    ])
-    t.like((await own.get('/v1/usage')).json.usage, [{ family: 'identity', units: 3 }])
-  },
-)
+test.serial('a presentation and a registry verify a subject as HIGH, with anchored transitions', async (t) => {
+  const own = await openClient(product, product.url)
+  const subjectId = await makeSubject(own)
+  const presentationId = await presented(own, { subjectId })
+  const first = await verify(own, subjectId, { method: 'PRESENTATION', presentationId })
+  t.is(first.status, 201, first.text)
+  t.like(first.json, { tier: 'ISSUER_CONFIRMED', assurance: { level: 'SUBSTANTIAL' } })
+  t.is(await stateOf(own, subjectId), 'VERIFIED')
+  const agreed = await consent(own, subjectId)
+  t.is(agreed.status, 201, agreed.text)
+  const second = await verify(own, subjectId, byRegistry(agreed.json.consentId))
+  t.like(second.json, { tier: 'REGISTRY_VERIFIED', assurance: { level: 'HIGH' } })
+  t.false(second.text.includes(SECRETS.pan))
+  const seen = await own.get(path(subjectId))
+  t.deepEqual(
+    seen.json.transitions.map(({ from, to }: { from: string; to: string }) => `${from} ${to}`),
+    ['PENDING VERIFIED', 'UNVERIFIED PENDING'],
+  )
+  for (const transition of seen.json.transitions) t.is(transition.anchor.payloadSha256, payloadSha256(transition))
+  t.is(seen.json.externalRef, SECRETS.externalRef)
+  t.is((await verify(own, subjectId, { method: 'PRESENTATION', presentationId })).status, 409, 'it counts once')
+  t.deepEqual(await eventsOf(product, own), [
+    'identity.state_changed',
+    'identity.state_changed',
+    'oid4vp.presentation_received',
+  ])
+  t.like((await own.get('/v1/usage')).json.usage, [{ family: 'identity', units: 3 }])
+})
 
-test.serial(
-  'a registry is queried about a person only under a live consent that covers field and purpose',
-  async (t) => {
-    const subjectId = await makeSubject()
-    const read = async (consentId?: string, more: object = {}) =>
-      (await verify(client, subjectId, { ...byRegistry(consentId), ...more })).json
-    t.like(await read(), { tier: 'MISSING', missingReason: 'NO_CONSENT' })
-    t.is(await stateOf(client, subjectId), 'UNVERIFIED', 'a failed verification')
-    const other = await consent(client, subjectId, { fields: ['name'] })
-    t.like(await read(other.json.consentId), { missingReason: 'NO_CONSENT' })
-    const agreed = await consent(client, subjectId)
-    t.like(await read(agreed.json.consentId, { purpose: 'marketing' }), { missingReason: 'NO_CONSENT' })
-    t.like(await read(agreed.json.consentId), { tier: 'REGISTRY_VERIFIED' })
-    t.is(await stateOf(client, subjectId), 'VERIFIED')
-    const { consentId } = agreed.json
-    const stored = () => product.db('identity_verifications').where({ consent_id: consentId }).first('sealed_values')
-    t.truthy((await stored()).sealed_values)
-    const withdrawn = await client.post(`/v1/identity/consents/${consentId}/withdraw`, {})
-    t.is(withdrawn.status, 200, withdrawn.text)
-    t.is(withdrawn.json.anchor.payloadSha256, payloadSha256(withdrawn.json))
-    t.is((await stored()).sealed_values, null, 'what was read under it is gone')
-    t.is((await client.post(`/v1/identity/consents/${consentId}/withdraw`, {})).status, 409)
-    t.like(await read(consentId), { missingReason: 'CONSENT_REVOKED' })
-    await product
-      .db('consents')
-      .where({ id: other.json.consentId })
-      .update({ fields: ['pan'], expires_at: new Date(0) })
-    t.like(await read(other.json.consentId), { missingReason: 'CONSENT_EXPIRED' })
-    await eventually('the sweeper to let it expire', async () => (await stateOf(client, subjectId)) === 'EXPIRED')
-    const states = (await client.get(`/v1/identity/consents?subjectId=${subjectId}`)).json.consents
-    t.deepEqual(states.map(({ state }: { state: string }) => state).toSorted(), ['EXPIRED', 'WITHDRAWN'])
-  },
-)
+test.serial('a registry query about a person requires live consent for field and purpose', async (t) => {
+  const subjectId = await makeSubject()
+  const read = async (consentId?: string, more: object = {}) =>
+    (await verify(client, subjectId, { ...byRegistry(consentId), ...more })).json
+  t.like(await read(), { tier: 'MISSING', missingReason: 'NO_CONSENT' })
+  t.is(await stateOf(client, subjectId), 'UNVERIFIED', 'a failed verification')
+  const other = await consent(client, subjectId, { fields: ['name'] })
+  t.like(await read(other.json.consentId), { missingReason: 'NO_CONSENT' })
+  const agreed = await consent(client, subjectId)
+  t.like(await read(agreed.json.consentId, { purpose: 'marketing' }), { missingReason: 'NO_CONSENT' })
+  t.like(await read(agreed.json.consentId), { tier: 'REGISTRY_VERIFIED' })
+  t.is(await stateOf(client, subjectId), 'VERIFIED')
+  const { consentId } = agreed.json
+  const stored = () => product.db('identity_verifications').where({ consent_id: consentId }).first('sealed_values')
+  t.truthy((await stored()).sealed_values)
+  const withdrawn = await client.post(`/v1/identity/consents/${consentId}/withdraw`, {})
+  t.is(withdrawn.status, 200, withdrawn.text)
+  t.is(withdrawn.json.anchor.payloadSha256, payloadSha256(withdrawn.json))
+  t.is((await stored()).sealed_values, null, 'what was read under it is gone')
+  t.is((await client.post(`/v1/identity/consents/${consentId}/withdraw`, {})).status, 409)
+  t.like(await read(consentId), { missingReason: 'CONSENT_REVOKED' })
+  await product
+    .db('consents')
+    .where({ id: other.json.consentId })
+    .update({ fields: ['pan'], expires_at: new Date(0) })
+  t.like(await read(other.json.consentId), { missingReason: 'CONSENT_EXPIRED' })
+  await eventually('the sweeper to let it expire', async () => (await stateOf(client, subjectId)) === 'EXPIRED')
+  const states = (await client.get(`/v1/identity/consents?subjectId=${subjectId}`)).json.consents
+  t.deepEqual(states.map(({ state }: { state: string }) => state).toSorted(), ['EXPIRED', 'WITHDRAWN'])
+})
 
-test.serial('two sweepers at the end of an assurance: one transition, one event', async (t) => {
+test.serial('two sweepers expire an assurance with one transition and one event', async (t) => {
   const own = await openClient(product, product.url)
   await using other = await product.workers(['sweeper'])
   const subjectId = await makeSubject(own)
@@ -160,7 +154,7 @@ test.serial('an issuer’s status list suspends an identity', async (t) => {
   t.like((await client.get(path(subjectId))).json, { assurance: { level: 'NONE' } })
 })
 
-test.serial('a signed document of a trusted issuer counts; another signature does not', async (t) => {
+test.serial('only a document signed by a trusted issuer is a factor', async (t) => {
   const issuer = await newKeyPair()
   const iss = 'https://notary.example'
   await client.post('/v1/identity/issuers', { iss, vctValues: ['x'], jwks: { keys: [issuer.publicJwk] } })
@@ -220,52 +214,49 @@ test.serial('anyone can verify a passport, as JSON and as credential, until it i
   t.is(keys.jwks.keys[0].d, undefined)
 })
 
-test.serial(
-  'given an erased subject: claims are gone, its passport is revoked, its anchors verify, no column holds a value',
-  async (t) => {
-    const own = await openClient(product, product.url)
-    const subjectId = await makeSubject(own)
-    const legalName = 'Erasable Amber Works Private Limited'
-    const presentationId = await presented(own, { subjectId }, legalName)
-    await verify(own, subjectId, { method: 'PRESENTATION', presentationId })
-    await verify(own, subjectId, byRegistry((await consent(own, subjectId)).json.consentId))
-    await move(own, subjectId, 'SUSPENDED')
-    await move(own, subjectId, 'VERIFIED')
-    const { record } = (await own.post(path(subjectId, '/passports'), { purpose: 'onboarding' })).json
-    const claims = `/v1/identity/presentations/${presentationId}/claims`
-    t.is((await own.get(claims)).json.claims.legalName, legalName)
-    const kept = (await findTexts(product, [legalName])).map(({ table, isSealed }) => [table, isSealed])
-    t.deepEqual(kept.toSorted(), [
-      ['idempotency_keys', true],
-      ['presentation_values', true],
-    ])
-    const reads = await product.db('audit_log').where({ action: 'presentation.values_read', target: presentationId })
-    t.is(reads.length, 1, 'each read is in the audit log')
-    const receipt = await own.post(path(subjectId, '/erasure'), { reason: SECRETS.reason })
-    t.is(receipt.status, 200, receipt.text)
-    t.like(receipt.json, { counts: { values: 1, identifiers: 3, reasons: 2, passports: 1 } })
-    t.is(receipt.json.anchor.payloadSha256, payloadSha256(receipt.json))
-    t.deepEqual((await own.post(path(subjectId, '/erasure'), { reason: 'again' })).json, receipt.json)
-    t.is((await own.get(claims)).status, 404)
-    t.is(await stateOf(own, subjectId), 'REVOKED')
-    t.is((await own.get(path(subjectId))).json.externalRef, null)
-    const check = await own.post('/v1/identity/passports/verify', { passport: record })
-    t.like(check.json, { valid: false, reasons: ['REVOKED'] })
-    t.is((await verify(own, subjectId, byRegistry())).status, 409)
-    const shown = await own.get(`/v1/identity/presentations/${presentationId}`)
-    t.is(shown.json.record.anchor.payloadSha256, payloadSha256(shown.json.record))
-    const rows = async (table: string, where: object) => await product.db(table).where(where)
-    t.deepEqual(await rows('presentation_values', { presentation_id: presentationId }), [])
-    t.deepEqual(await findTexts(product, [legalName]), [], 'nor the answer in which the sandbox issued it')
-    for (const row of await rows('identity_verifications', { subject_id: subjectId })) {
-      t.is(row.sealed_values, null)
-      t.is(row.sealed_status, null)
-    }
-    for (const row of await rows('identity_transitions', { subject_id: subjectId })) t.is(row.sealed_reason, null)
-  },
-)
+test.serial('erasing a subject deletes all values and revokes its passport; anchors still verify', async (t) => {
+  const own = await openClient(product, product.url)
+  const subjectId = await makeSubject(own)
+  const legalName = 'Erasable Amber Works Private Limited'
+  const presentationId = await presented(own, { subjectId }, legalName)
+  await verify(own, subjectId, { method: 'PRESENTATION', presentationId })
+  await verify(own, subjectId, byRegistry((await consent(own, subjectId)).json.consentId))
+  await move(own, subjectId, 'SUSPENDED')
+  await move(own, subjectId, 'VERIFIED')
+  const { record } = (await own.post(path(subjectId, '/passports'), { purpose: 'onboarding' })).json
+  const claims = `/v1/identity/presentations/${presentationId}/claims`
+  t.is((await own.get(claims)).json.claims.legalName, legalName)
+  const kept = (await findTexts(product, [legalName])).map(({ table, isSealed }) => [table, isSealed])
+  t.deepEqual(kept.toSorted(), [
+    ['idempotency_keys', true],
+    ['presentation_values', true],
+  ])
+  const reads = await product.db('audit_log').where({ action: 'presentation.values_read', target: presentationId })
+  t.is(reads.length, 1, 'each read is in the audit log')
+  const receipt = await own.post(path(subjectId, '/erasure'), { reason: SECRETS.reason })
+  t.is(receipt.status, 200, receipt.text)
+  t.like(receipt.json, { counts: { values: 1, identifiers: 3, reasons: 2, passports: 1 } })
+  t.is(receipt.json.anchor.payloadSha256, payloadSha256(receipt.json))
+  t.deepEqual((await own.post(path(subjectId, '/erasure'), { reason: 'again' })).json, receipt.json)
+  t.is((await own.get(claims)).status, 404)
+  t.is(await stateOf(own, subjectId), 'REVOKED')
+  t.is((await own.get(path(subjectId))).json.externalRef, null)
+  const check = await own.post('/v1/identity/passports/verify', { passport: record })
+  t.like(check.json, { valid: false, reasons: ['REVOKED'] })
+  t.is((await verify(own, subjectId, byRegistry())).status, 409)
+  const shown = await own.get(`/v1/identity/presentations/${presentationId}`)
+  t.is(shown.json.record.anchor.payloadSha256, payloadSha256(shown.json.record))
+  const rows = async (table: string, where: object) => await product.db(table).where(where)
+  t.deepEqual(await rows('presentation_values', { presentation_id: presentationId }), [])
+  t.deepEqual(await findTexts(product, [legalName]), [], 'nor the answer in which the sandbox issued it')
+  for (const row of await rows('identity_verifications', { subject_id: subjectId })) {
+    t.is(row.sealed_values, null)
+    t.is(row.sealed_status, null)
+  }
+  for (const row of await rows('identity_transitions', { subject_id: subjectId })) t.is(row.sealed_reason, null)
+})
 
-test.serial('values are purged at retainHours', async (t) => {
+test.serial('values are deleted after retainHours', async (t) => {
   const legalName = 'Fleeting Amber Works Private Limited'
   const presentationId = await presented(client, { retainHours: 0 }, legalName)
   t.is((await client.get(`/v1/identity/presentations/${presentationId}`)).json.state, 'VERIFIED')
@@ -277,20 +268,17 @@ test.serial('values are purged at retainHours', async (t) => {
   t.deepEqual(await findTexts(product, [legalName]), [])
 })
 
-test.serial(
-  'no table holds a personal value in the clear: outbox, jobs, kept answers and events included',
-  async (t) => {
-    const tables: { name: string }[] = await product
-      .db('pg_class')
-      .select('relname as name')
-      .where({ relkind: 'r' })
-      .whereRaw(`relnamespace = 'public'::regnamespace`)
-    t.true(tables.length > 80)
-    for (const { name } of tables)
-      for (const [what, value] of Object.entries(SECRETS)) {
-        const { rows } = await product.db.raw(`SELECT 1 FROM ?? t WHERE t::text LIKE ? LIMIT 1`, [name, `%${value}%`])
-        t.is(rows.length, 0, `${name} holds ${what}`)
-      }
-    t.is((await client.get('/v1/identity/subjects')).json.subjects[0].externalRef, SECRETS.externalRef, 'it was stored')
-  },
-)
+test.serial('no table contains an unsealed personal value', async (t) => {
+  const tables: { name: string }[] = await product
+    .db('pg_class')
+    .select('relname as name')
+    .where({ relkind: 'r' })
+    .whereRaw(`relnamespace = 'public'::regnamespace`)
+  t.true(tables.length > 80)
+  for (const { name } of tables)
+    for (const [what, value] of Object.entries(SECRETS)) {
+      const { rows } = await product.db.raw(`SELECT 1 FROM ?? t WHERE t::text LIKE ? LIMIT 1`, [name, `%${value}%`])
+      t.is(rows.length, 0, `${name} holds ${what}`)
+    }
+  t.is((await client.get('/v1/identity/subjects')).json.subjects[0].externalRef, SECRETS.externalRef, 'it was stored')
+})

@@ -45,7 +45,7 @@ const broken: [string, () => Buffer, string, number][] = [
 ]
 for (const [name, file, code, line] of broken) {
   // In sequence: together they send 40 MB, which may exceed the request timeout on a busy machine.
-  test.serial(`${name} fails the import whole: ${code}`, async (t) => {
+  test.serial(`${name} fails the whole import with ${code}`, async (t) => {
     const own = await openClient(product, base)
     const { json } = await imported(own, Buffer.concat([file()]))
     t.is(json.status, 'FAILED')
@@ -60,7 +60,7 @@ for (const [name, file, code, line] of broken) {
   })
 }
 
-test('a header of no format names missing and repeated columns', async (t) => {
+test('an error about an unknown header names missing and repeated columns', async (t) => {
   const failureOf = async (header: string) => {
     const { json } = await imported(client, ['a banner', header, note('1')].join('\n'))
     return json.failure
@@ -72,7 +72,7 @@ test('a header of no format names missing and repeated columns', async (t) => {
   t.like(twice, { line: 2, header: { mapping: 'consumer-notes-csv@1', missing: [], repeated: ['term'] } })
 })
 
-test('formulas, totals, wrong numbers of cells and repeated loans are rows that are rejected, without their cells', async (t) => {
+test('formulas, totals, wrong cell counts and repeated loans are rejected without their contents', async (t) => {
   const tape = [
     HEADER,
     note('=cmd|calc'),
@@ -98,7 +98,7 @@ test('formulas, totals, wrong numbers of cells and repeated loans are rows that 
   t.false(/(?:^|,)[=+@\t-]/m.test(csv.text))
 })
 
-test('an upload that is not a plain UTF-8 text file is refused at once', async (t) => {
+test('an upload that is not plain UTF-8 text is refused at once', async (t) => {
   const cases: [string, Buffer, Record<string, string>, number][] = [
     ['JSON', Buffer.from('{}'), { 'content-type': 'application/json' }, 415],
     ['no type', Buffer.from(SMALL_TAPE), { 'content-type': '' }, 415],
@@ -123,7 +123,7 @@ test('an upload that is not a plain UTF-8 text file is refused at once', async (
   t.deepEqual(await product.db('imports').where({ organisation_id: organisation.id }).select('id'), [])
 })
 
-test('a connection that breaks at each megabyte, or sends less than it declares, leaves nothing', async (t) => {
+test('an incomplete upload leaves no data', async (t) => {
   const own = await openClient(product, base)
   const row = await product.db('organisations').where({ uuid: own.credentials.organisationId }).first('id')
   const left = async () => (await product.db('imports').where({ organisation_id: row.id })).length
@@ -152,11 +152,11 @@ test('a connection that breaks at each megabyte, or sends less than it declares,
     t.deepEqual((await own.get(TAPES)).json.imports, [], 'nothing of it is seen')
     if (sent % 2 === 0) socket.resetAndDestroy()
     else socket.end()
-    await eventually('the upload to be forgotten', async () => (await left()) === 0)
+    await eventually('the upload to be deleted', async () => (await left()) === 0)
   }
 })
 
-test('an upload whose ingress died is swept after an hour, an import that never ends after a day', async (t) => {
+test('abandoned uploads are deleted after an hour, unfinished imports end after a day', async (t) => {
   const own = await openClient(product, base)
   const row = await product.db('organisations').where({ uuid: own.credentials.organisationId }).first('id')
   const [orphan, stuck, young] = [randomUUID(), randomUUID(), randomUUID()]

@@ -60,7 +60,7 @@ test.serial('the offline verifier proves a row of an import and detects changes'
     ['another size', { ...proof, inclusion: { ...proof.inclusion, size: ROWS - 1 } }],
     ['a shorter path', { ...proof, inclusion: { ...proof.inclusion, path: proof.inclusion.path.slice(1) } }],
     [
-      'a node that is none',
+      'a node that is not a hash',
       { ...proof, inclusion: { ...proof.inclusion, path: ['x', ...proof.inclusion.path.slice(1)] } },
     ],
     ['another number of rows', { ...proof, record: { ...proof.record, rows: ROWS - 1 } }],

@@ -40,7 +40,7 @@ async function organisationId(client: ApiClient): Promise<number> {
 const paths = ['/v1/po/risk-signals/packs/ID', '/v1/po/risk-signals/packs/ID/evidence']
 
 for (const path of paths) {
-  test(`B02 ${path} of another organisation is answered like one that does not exist`, async (t) => {
+  test(`${path} of another organisation is answered like one that does not exist`, async (t) => {
     const { json: pack } = await one.post('/v1/po/risk-signals', demoRequest)
     const foreign = await other.get(path.replace('ID', pack.packId))
     const unknown = await other.get(path.replace('ID', randomUUID()))
@@ -50,7 +50,7 @@ for (const path of paths) {
   })
 }
 
-test('B02 the other environment of the same organisation sees nothing of it either', async (t) => {
+test('a pack is not visible in the other environment of its organisation', async (t) => {
   const sandbox = await openClient(product, base, { name: 'Both' })
   const production = await openClient(product, base, { name: 'Both', env: 'PRODUCTION' })
   t.is(sandbox.credentials.organisationId, production.credentials.organisationId)
@@ -60,7 +60,7 @@ test('B02 the other environment of the same organisation sees nothing of it eith
   t.deepEqual((await production.get('/v1/usage')).json, { usage: [], nextCursor: null })
 })
 
-test('B05 a family outside the token is refused, and nothing is metered or stored', async (t) => {
+test('a family outside the token is refused, and nothing is metered or stored', async (t) => {
   const narrow = await openClient(product, base, { families: ['kyb'] })
   const answer = await narrow.post('/v1/po/risk-signals', demoRequest)
   t.is(answer.status, 403)
@@ -71,7 +71,7 @@ test('B05 a family outside the token is refused, and nothing is metered or store
   t.deepEqual((await narrow.get('/v1/usage')).json.usage, [])
 })
 
-test('B05 a token requested with less scope can do less', async (t) => {
+test('a token requested with less scope can do less', async (t) => {
   const { clientId, clientSecret } = one.credentials
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const answer = await requestToken(base, { ...form, scope: 'risk-signals:read' })
@@ -81,16 +81,16 @@ test('B05 a token requested with less scope can do less', async (t) => {
   t.is((await reader.post('/v1/po/risk-signals', demoRequest)).status, 403)
 })
 
-test('B05 a family that the organisation lost is gone from live tokens within seconds', async (t) => {
+test('a revoked family is refused within seconds, also with existing tokens', async (t) => {
   const client = await openClient(product, base)
   t.is((await client.get('/v1/po/risk-signals/packs')).status, 200)
   await revokeFamilies(product.db, await organisationId(client), ['risk-signals', 'acceptance'])
-  await eventually('the entitlement to be noticed', async () => {
+  await eventually('the revocation to take effect', async () => {
     return (await client.get('/v1/po/risk-signals/packs')).status === 403
   })
   t.is((await client.post('/v1/po/risk-signals', demoRequest)).status, 403)
   await grantFamilies(product.db, await organisationId(client), ['risk-signals'])
-  await eventually('the entitlement to be back', async () => {
+  await eventually('the grant to take effect', async () => {
     return (await client.get('/v1/po/risk-signals/packs')).status === 200
   })
 })
@@ -103,7 +103,7 @@ const modes = [
 ] as const
 
 for (const { env, body, status, code } of modes) {
-  test(`B06 mode ${body.mode} with a ${env} token is ${code}`, async (t) => {
+  test(`mode ${body.mode} with a ${env} token is ${code}`, async (t) => {
     const client = await openClient(product, base, { env })
     const answer = await client.post('/v1/po/risk-signals', body)
     t.is(answer.status, status)
@@ -111,7 +111,7 @@ for (const { env, body, status, code } of modes) {
   })
 }
 
-test('B06 the sandbox opens no connection to a registry; production queries it, and reports missing data as missing', async (t) => {
+test('only production queries registries, and missing data is reported as missing', async (t) => {
   await using registry = await openHttpSink()
   registry.respond = () => ({ status: 503 })
   const gateway = { url: registry.url }

@@ -84,7 +84,7 @@ test('another organisation sees nothing of an entity, and a changed check charac
   t.like(changed.json, { status: 400, errors: [{ path: 'vei', code: 'CHECK_CHARACTER' }] })
 })
 
-test('one identifier gives no line about registers that were not queried', async (t) => {
+test('one identifier gives no finding about other registers', async (t) => {
   const keysOf = async (body: object) => Object.keys(resultsOf(await verify(body))).sort()
   t.deepEqual(await keysOf({ udyam: 'UDYAM-MH-18-0000001' }), ['udyam.form'])
   t.deepEqual(await keysOf({ llpin: 'AAA-9999' }), ['llpin.form'])
@@ -126,7 +126,7 @@ for (const [digits, expected] of [
     t.regex(resultsOf(made).lei ?? '', expected)
   })
 
-test('scenario 11 answers after 12 seconds: 202, and then the verification', async (t) => {
+test('scenario 11 gets 202 and later the verification', async (t) => {
   const body = { gstin: scenarioGstin('11', gstinCheckCharacter) }
   const early = await client.post('/v1/kyb/verifications', body, { prefer: 'wait=1' })
   t.is(early.status, 202, early.text)
@@ -158,7 +158,7 @@ test('an LEI is read once a day; a wrong check digit causes no query', async (t)
   t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 3 }])
 })
 
-test('memberships: JOIN only outside, CHANGE and LEAVE only inside', async (t) => {
+test('JOIN requires no membership; CHANGE and LEAVE require one', async (t) => {
   const own = await openClient(product, base)
   const { vei } = (await verify(business, own)).json
   const change = (action: string, organisation = 'Exporters of the South') =>
@@ -179,7 +179,7 @@ test('memberships: JOIN only outside, CHANGE and LEAVE only inside', async (t) =
   t.true((await eventsOf(product, own)).includes('membership.changed'))
 })
 
-test('owners are stated with commitments in place of names, and their sum is bounded', async (t) => {
+test('owners are stated with commitments in place of names, up to 100 percent', async (t) => {
   const own = await openClient(product, base)
   const { vei } = (await verify(business, own)).json
   const one = { name: 'Asha Rao', kind: 'PERSON', holdingBps: 6_000, controlBasis: 'shares' }
@@ -192,7 +192,7 @@ test('owners are stated with commitments in place of names, and their sum is bou
   t.true((await own.get(`/v1/kyb/entities/${vei}/owners`)).text.includes('Asha'))
 })
 
-test('a passport of a business is verified against its status list, as JSON and as credential, until it is revoked', async (t) => {
+test('a business passport verifies as JSON and as credential until it is revoked', async (t) => {
   const own = await openClient(product, base)
   const stranger = await openClient(product, base)
   const { vei } = (await verify(business, own)).json

@@ -18,7 +18,7 @@ test.before(async () => {
   client = await openClient(product, base)
 })
 
-test('a tape with a banner, a totals row and one bad cell names the cell, never its content', async (t) => {
+test('an error in a tape names the cell without its content', async (t) => {
   const own = await openClient(product, base)
   const { status, json, text } = await imported(own, SMALL_TAPE)
   t.is(status, 200)
@@ -70,7 +70,7 @@ test('a tape with a banner, a totals row and one bad cell names the cell, never 
   }
 })
 
-test('every row is proven by a path to the root that is anchored', async (t) => {
+test('every row has a path to the anchored root', async (t) => {
   const lines = Array.from({ length: 1_300 }, (_, n) => note(`R-${n}`))
   const { json } = await imported(client, [HEADER, ...lines, ''].join('\n'))
   t.is(json.status, 'COMPLETED', JSON.stringify(json))
@@ -92,7 +92,7 @@ test('every row is proven by a path to the root that is anchored', async (t) => 
   t.is((await client.get(`${TAPES}/${randomUUID()}`)).status, 404)
 })
 
-test('the same key has the same bytes; another key names the same import; another file under a key is refused', async (t) => {
+test('an idempotency key repeats its answer, and refuses another file', async (t) => {
   const own = await openClient(product, base)
   const key = randomUUID()
   const first = await upload(own, SMALL_TAPE, { key })

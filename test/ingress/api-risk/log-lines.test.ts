@@ -6,14 +6,14 @@ import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
 import { listeningPort, openProduct } from '../../support/product.ts'
 
-/** Sends bytes as they are: a well-behaved client would refuse to. @returns the whole answer */
+/** Sends raw bytes, which an HTTP client would refuse. @returns the whole answer */
 async function sendRaw(port: number, request: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.write(request, 'latin1')
   return await text(socket)
 }
 
-test('B28 an unexpected error returns only its request id, which is also in the log', async (t) => {
+test('an unexpected error returns only its request id, which is also in the log', async (t) => {
   await using product = await openProduct()
   const ingress = product.spawn('ingress')
   const base = `http://127.0.0.1:${await listeningPort(ingress)}`
@@ -35,7 +35,27 @@ test('B28 an unexpected error returns only its request id, which is also in the 
   t.is(JSON.parse(line).requestId, requestId)
 })
 
-test('B28 hostile input leaves log lines that are one JSON object each', async (t) => {
+test('refused access is logged with its route, without the credential or the path', async (t) => {
+  await using product = await openProduct()
+  const ingress = product.spawn('ingress')
+  const base = `http://127.0.0.1:${await listeningPort(ingress)}`
+  const uuid = randomUUID()
+  await fetch(`${base}/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': 'hcw_wrong-key' } })
+  await fetch(`${base}/v1/usage`, { headers: { authorization: 'Bearer wrong-token' } })
+  await ingress.stop()
+  const lines = ingress
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('request.refused'))
+  const refused = lines.map((line) => JSON.parse(line))
+  t.like(refused, [
+    { code: 'UNAUTHORIZED', method: 'GET', route: '/api/v3/checks/{uuid}' },
+    { code: 'UNAUTHORIZED', method: 'GET', route: '/v1/usage' },
+  ])
+  t.notRegex(ingress.output(), new RegExp(`wrong-|${uuid}`))
+})
+
+test('hostile input leaves log lines that are one JSON object each', async (t) => {
   await using product = await openProduct()
   const ingress = product.spawn('ingress', [], { LOG_LEVEL: 'debug' })
   const port = await listeningPort(ingress)
@@ -51,7 +71,7 @@ test('B28 hostile input leaves log lines that are one JSON object each', async (
   await sendRaw(port, `GET /v1/\x1b[2J HTTP/1.1\r\n${head}\r\n`)
   await ingress.stop()
   const lines = ingress.output().split('\n').filter(Boolean)
-  // Both requests that met the missing table are there, so what follows is about lines that requests caused.
+  // Both requests to the missing table are logged, so the following lines are those of requests.
   t.true(lines.filter((line) => line.includes('packs') && line.includes('requestId')).length >= 2)
   for (const line of lines) {
     const entry = JSON.parse(line)

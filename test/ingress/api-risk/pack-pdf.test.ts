@@ -39,7 +39,7 @@ async function getPdf(client: ApiClient, packId: string): Promise<{ response: Re
   })
 }
 
-test('a pack is had as a PDF that carries it, with its place in the log', async (t) => {
+test('the PDF of a pack contains the pack and its log index', async (t) => {
   const client = await openClient(product, base)
   const { packId, text } = await makePack(client)
   const { response, bytes } = await getPdf(client, packId)
@@ -55,7 +55,7 @@ test('a pack is had as a PDF that carries it, with its place in the log', async 
   t.regex(read.text, /[0-9]+ in a tree of [0-9]+/)
 })
 
-test('the dilution of the pair prints as a card, where it was measured on the day of the pack, and changes no pack', async (t) => {
+test('a PDF has a dilution card if the pair was measured on the day of the pack', async (t) => {
   const client = await openClient(product, base)
   const plain = await makePack(client)
   const { borrowerGstin, buyerGstin } = demoRequest
@@ -132,7 +132,7 @@ test('concurrent and later requests get the same file, whose hash is anchored on
   t.is(rows[0]?.count, 1)
 })
 
-test("another organisation's pack and an unknown one are answered alike", async (t) => {
+test('a pack of another organisation gets the answer of an unknown one', async (t) => {
   const [owner, other] = await Promise.all([openClient(product, base), openClient(product, base)])
   const { packId } = await makePack(owner)
   const foreign = await other.get(`/v1/po/risk-signals/packs/${packId}/pdf`)
@@ -145,7 +145,7 @@ test("another organisation's pack and an unknown one are answered alike", async 
   t.is(malformed.status, 400)
 })
 
-test('a pack that is not composed yet is answered 202', async (t) => {
+test('a pack that is not composed yet gets 202', async (t) => {
   const client = await openClient(product, base)
   const { rows } = await product.db.raw<{ rows: { id: string }[] }>(
     `INSERT INTO packs (id, organisation_id, env, sealed_request)
@@ -157,7 +157,7 @@ test('a pack that is not composed yet is answered 202', async (t) => {
   t.is(answer.headers.get('retry-after'), '1')
 })
 
-test('a token without the scope gets nothing', async (t) => {
+test('a token without the scope gets no PDF', async (t) => {
   const client = await openClient(product, base, { families: ['kyb'] })
   const answer = await client.get('/v1/po/risk-signals/packs/7f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33/pdf')
   t.is(answer.status, 403)

@@ -25,7 +25,7 @@ test('a token and a request give a pack that matches the contract', async (t) =>
   t.is(pack.anchor.payloadSha256, payloadSha256(answer.json))
 })
 
-test('the same request with the same key gives the same bytes, once metered', async (t) => {
+test('a repeated request with the same key gets the same bytes and is metered once', async (t) => {
   const client = await openClient(product, base)
   const key = { 'x-idempotency-key': randomUUID() }
   const first = await client.post('/v1/po/risk-signals', demoRequest, key)
@@ -41,7 +41,7 @@ test('the same request with the same key gives the same bytes, once metered', as
   )
 })
 
-test('B23, L1: usage is queried by days or by instants within them, and anything else is refused by name', async (t) => {
+test('usage is queried by days or instants; other values are refused by name', async (t) => {
   const client = await openClient(product, base)
   await client.post('/v1/po/risk-signals', demoRequest)
   const { date } = (await client.get('/v1/usage')).json.usage[0]

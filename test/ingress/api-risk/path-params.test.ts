@@ -19,7 +19,7 @@ const headers = () => ({
   'content-type': 'application/json',
 })
 
-/** Any text is a reference of the organisation; these name a log, a tile of it, and the secret of a request. */
+/** Parameters without a fixed form: references, logs, tiles and secrets of requests. */
 const FREE = new Set(['receivableRef', 'ref', 'env', 'tile', 'handle', 'pathToken'])
 
 const routes = platformRoutes.flatMap((route) => {

@@ -14,7 +14,7 @@ import { issueCredential, type KeyPair, presentCredential } from '../../support/
 import { answerOf, holderJwk, newKeyPair, post, resolveRequest } from '../../support/test-wallet.ts'
 import { findTexts } from './stored-texts.ts'
 
-/** Values that a person, or another about a person, sends here; no other data of the run contains any of them. */
+/** Personal values, which occur in no other data of the run. */
 const VALUES = {
   legalName: 'Quartzite Ingrid Vornamen',
   gstin: '27AAACB1234C1ZF',
@@ -29,7 +29,7 @@ const VCT = 'https://credentials.example/company'
 const ISS = 'https://issuer.example'
 const WORKERS = ['presentation-verifier', 'identity-verifier', 'sweeper', 'anchor', 'webhook-deliverer']
 
-/** The product as processes that log all they can. */
+/** Starts the product as processes with all log levels. */
 async function openAll() {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
@@ -70,7 +70,7 @@ async function seeDeadLetter(t: ExecutionContext, product: Product, presentation
   for (const value of ALL) t.false(written.includes(value), value)
 }
 
-/** The tables that hold a value, sealed: none may in the clear. */
+/** The tables that contain sealed values. No table may contain them unsealed. */
 async function sealedIn(t: ExecutionContext, product: Product, value: string): Promise<string[]> {
   const found = await findTexts(product, [value])
   t.deepEqual(
@@ -97,7 +97,7 @@ async function notifyAll(t: ExecutionContext, own: ApiClient, subjectId: string)
   await own.post(revoke, { reason: VALUES.revoked, [VALUES.director]: VALUES.pan })
 }
 
-test('personal values are sealed at rest, purged at retainHours and gone after erasure: tables, outbox, dead letters, logs, webhook inbox', async (t) => {
+test('personal values are sealed at rest, deleted after retainHours and after erasure', async (t) => {
   t.timeout(300_000)
   await using opened = await openAll()
   const { product, base, ingress, workers } = opened
@@ -148,7 +148,7 @@ test('personal values are sealed at rest, purged at retainHours and gone after e
   t.deepEqual(await sealedIn(t, product, VALUES.reason), ['identity_transitions'])
   t.deepEqual(await sealedIn(t, product, VALUES.revoked), ['passports'])
 
-  // An answer whose message is given up: its form is sealed in its row, and the dead letter holds an id.
+  // An answer with a dead-lettered message: its form is sealed in its row, and the dead letter contains an id.
   const stuck = await ask({ responseMode: 'direct_post.jwt' })
   const late = await formFor(stuck, holder)
   const stuckRow = () => product.db('presentations').where({ id: stuck.presentationId })

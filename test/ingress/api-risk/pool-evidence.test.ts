@@ -51,12 +51,12 @@ test.after.always(async () => {
 })
 
 const get200 = (path: string) =>
-  eventually(`${path} is there`, async () => {
+  eventually(`${path}`, async () => {
     const answer = await owner.get(path)
     return answer.status === 200 && answer
   })
 
-test('the evidence root is that of the cut of the same size; a pool that grew has another and no cut', async (t) => {
+test('the evidence root equals that of the cut of the same size', async (t) => {
   const cut = (await owner.get(`/cuts/${ids.cutId}`)).json
   const { json } = await get200(`/pools/${ids.poolId}/evidence-root`)
   t.deepEqual(json, { poolId: ids.poolId, size: 5, root: cut.root, cutId: ids.cutId })
@@ -76,7 +76,7 @@ test('the evidence root is that of the cut of the same size; a pool that grew ha
   })
 })
 
-test('while objects are being made, the root is 202 with where to ask again', async (t) => {
+test('while evidence is being built, the root returns 202 with the address to poll', async (t) => {
   const { json } = await owner.post('/pools', { name: 'Slow', receivables: items(3) })
   const answer = await owner.get(`/pools/${json.poolId}/evidence-root`, { prefer: 'respond-async' })
   t.true([200, 202].includes(answer.status), answer.text)
@@ -87,7 +87,7 @@ test('while objects are being made, the root is 202 with where to ask again', as
   t.is((await get200(`/pools/${json.poolId}/evidence-root`)).json.size, 3)
 })
 
-test('tapes have a line for each receivable and the same bytes each time; no cell is a formula, no number of a register', async (t) => {
+test('tapes are deterministic, with a line per receivable and without formulas or registrations', async (t) => {
   const path = `/pools/${ids.poolId}/tape`
   await get200(path)
   const csv = await owner.bytes(path)
@@ -114,7 +114,7 @@ test('tapes have a line for each receivable and the same bytes each time; no cel
   for (const text of [csv.bytes.toString(), JSON.stringify(json), esma]) t.notRegex(text, /29AAACR|27AAACB|P\/[0-9]/)
 })
 
-test('strata and replines of a cut, computed once', async (t) => {
+test('strata and replines of a cut are computed once', async (t) => {
   const { json: strata, text } = await get200(`/pools/${ids.poolId}/stratification`)
   t.like(strata, {
     cutId: ids.cutId,
@@ -173,8 +173,8 @@ test.serial('the BagIt package of a cut is deterministic, and offline verificati
   const path = `/pools/${ids.poolId}/export`
   const { status } = await owner.get(path)
   t.true([200, 202].includes(status))
-  // Its answer is no text, which `get200` would read.
-  const { bytes, headers } = await eventually('the bag is there', async () => {
+  // The answer is binary, and `get200` reads text.
+  const { bytes, headers } = await eventually('the BagIt package', async () => {
     const answer = await owner.bytes(path)
     return answer.status === 200 && answer
   })
@@ -226,7 +226,7 @@ test.serial('the BagIt package of a cut is deterministic, and offline verificati
   t.regex((await check(await writeZip(swapped), '--key', key)).stdout, /MANIFEST_MISMATCH/)
 })
 
-test('every view refuses the cut of a pool without one, of another pool and of no pool alike', async (t) => {
+test('every view refuses a missing cut, a cut of another pool and an unknown pool alike', async (t) => {
   const other = await owner.post('/pools', { name: 'Other', receivables: items(1) })
   for (const view of ['tape', 'export', 'stratification', 'replines']) {
     const none = await owner.get(`/pools/${other.json.poolId}/${view}`)
@@ -241,7 +241,7 @@ test('every view refuses the cut of a pool without one, of another pool and of n
   t.is((await owner.post(`/pools/${ids.poolId}/eligibility`, { rules, cut: randomUUID() })).status, 404)
 })
 
-test('an event of a cut names the deal of its pool; cuts and receivables are metered once, views are free', async (t) => {
+test('cuts and receivables are metered once, and views are free', async (t) => {
   const events = await product.db('events').where({ type: 'securitisation.pool_cut' }).select('deal_id')
   t.true(events.some(({ deal_id }) => deal_id === 'DEAL-7'))
   const units = await product

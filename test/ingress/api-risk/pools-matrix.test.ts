@@ -60,7 +60,7 @@ for (const { method, path } of routes) {
     })
 
   if (method === 'post')
-    test(`${method} ${path} needs an idempotency key, and answers a repetition alike and hostile bodies with 400`, async (t) => {
+    test(`${method} ${path} needs an idempotency key, repeats its answer, and refuses hostile bodies`, async (t) => {
       const to = filled(ids)
       t.is((await owner.post(to, body, { 'x-idempotency-key': '' })).json.code, 'IDEMPOTENCY_KEY_REQUIRED')
       const key = { 'x-idempotency-key': `again ${path}`.replaceAll(/[^a-z0-9]/gi, '-'), prefer: 'wait=25' }

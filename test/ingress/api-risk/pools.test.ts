@@ -26,7 +26,7 @@ test.after.always(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('vector 9.8: root and path of three payload hashes', async (t) => {
+test('root and path of three payload hashes equal the published ones', async (t) => {
   const hashes = ['one', 'two', 'three'].map((name) => hash('sha256', `receivable ${name}`, 'buffer'))
   t.is(toHex(cutTree(hashes).root), '002edcd6d68bb31cb52108e4db148affacaf90e83578d9bce00362fc854839c9')
   const path = await memberPath(1, 3, [], async (from, to) => hashes.slice(from, to))
@@ -55,54 +55,51 @@ test('a path reads at most two chunks of leaves and leads to the root, for any s
   }
 })
 
-test.serial(
-  'a pool of 300 is cut; one receivable with its path is verified offline, and a change is found out',
-  async (t) => {
-    const made = await owner.post('/pools', { name: 'Pool 7', receivables: items(300) })
-    t.is(made.status, 201, made.text)
-    t.like(made.json, { name: 'Pool 7', currency: 'INR', state: 'OPEN', size: 300 })
-    const { poolId } = made.json
-    const cut = await owner.post(`/pools/${poolId}/cuts`, { cutOffDate: '2026-09-30' }, { prefer: 'wait=25' })
-    t.is(cut.status, 201, cut.text)
-    t.like(cut.json, { poolId, size: 300, sumPaise: String(300n * 11_800_000n), eventType: 'securitisation.pool_cut' })
-    const { json: page } = await owner.get(`/pools/${poolId}/receivables`)
-    t.is(page.receivables.length, 300)
-    const one = page.receivables[271]
-    t.is(page.references[one.receivableId], 'R-271')
-    t.like(one, { poolId, doubleFinancing: 'CLEAN', irnPresent: null, amountInr: 118_000 })
-    t.notRegex(JSON.stringify(page.receivables), /registrationId|29AAACR/)
-    const { json: proof } = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
-    t.is(proof.index, 271)
-    t.deepEqual(proof.cut, cut.json)
+test.serial('a receivable of a cut pool is verified offline, and a change is detected', async (t) => {
+  const made = await owner.post('/pools', { name: 'Pool 7', receivables: items(300) })
+  t.is(made.status, 201, made.text)
+  t.like(made.json, { name: 'Pool 7', currency: 'INR', state: 'OPEN', size: 300 })
+  const { poolId } = made.json
+  const cut = await owner.post(`/pools/${poolId}/cuts`, { cutOffDate: '2026-09-30' }, { prefer: 'wait=25' })
+  t.is(cut.status, 201, cut.text)
+  t.like(cut.json, { poolId, size: 300, sumPaise: String(300n * 11_800_000n), eventType: 'securitisation.pool_cut' })
+  const { json: page } = await owner.get(`/pools/${poolId}/receivables`)
+  t.is(page.receivables.length, 300)
+  const one = page.receivables[271]
+  t.is(page.references[one.receivableId], 'R-271')
+  t.like(one, { poolId, doubleFinancing: 'CLEAN', irnPresent: null, amountInr: 118_000 })
+  t.notRegex(JSON.stringify(page.receivables), /registrationId|29AAACR/)
+  const { json: proof } = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
+  t.is(proof.index, 271)
+  t.deepEqual(proof.cut, cut.json)
 
-    const anchor = await eventually('the log includes the cut', async () => {
-      const { json } = await send(`${base}/v1/anchors/${cut.json.anchor.txId}`)
-      return Array.isArray(json.proof) && json
-    })
-    const file = (name: string, content: unknown) => {
-      const path = join(folder, name)
-      writeFileSync(path, JSON.stringify(content))
-      return path
-    }
-    const key = (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
-    const anchorFile = file('anchor.json', anchor)
-    const verify = (content: unknown) => runVerify(file('proof.json', content), '--proof', anchorFile, '--key', key)
-    const whole = await verify(proof)
-    t.is(whole.status, 0, whole.stdout + whole.stderr)
-    t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}member/)
-    t.is((await verify({ ...proof, receivable: { ...one, amountInr: 1 } })).status, 1)
-    t.is((await verify({ ...proof, index: 270 })).status, 1)
-    t.is((await verify({ ...proof, receivable: page.receivables[0] })).status, 1)
+  const anchor = await eventually('the log includes the cut', async () => {
+    const { json } = await send(`${base}/v1/anchors/${cut.json.anchor.txId}`)
+    return Array.isArray(json.proof) && json
+  })
+  const file = (name: string, content: unknown) => {
+    const path = join(folder, name)
+    writeFileSync(path, JSON.stringify(content))
+    return path
+  }
+  const key = (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
+  const anchorFile = file('anchor.json', anchor)
+  const verify = (content: unknown) => runVerify(file('proof.json', content), '--proof', anchorFile, '--key', key)
+  const whole = await verify(proof)
+  t.is(whole.status, 0, whole.stdout + whole.stderr)
+  t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}member/)
+  t.is((await verify({ ...proof, receivable: { ...one, amountInr: 1 } })).status, 1)
+  t.is((await verify({ ...proof, index: 270 })).status, 1)
+  t.is((await verify({ ...proof, receivable: page.receivables[0] })).status, 1)
 
-    await owner.post(`/pools/${poolId}/receivables`, { receivables: items(1, 'LATER') })
-    t.deepEqual((await owner.get(`/cuts/${cut.json.cutRecordId}`)).json, cut.json)
-    const again = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
-    t.deepEqual(again.json, proof)
-    t.is((await owner.get(`/pools/${poolId}/cuts`)).json.cuts.length, 1)
-  },
-)
+  await owner.post(`/pools/${poolId}/receivables`, { receivables: items(1, 'LATER') })
+  t.deepEqual((await owner.get(`/cuts/${cut.json.cutRecordId}`)).json, cut.json)
+  const again = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
+  t.deepEqual(again.json, proof)
+  t.is((await owner.get(`/pools/${poolId}/cuts`)).json.cuts.length, 1)
+})
 
-test('a reference twice is 409 and names its place; the 50,001st is 400; an empty pool is not cut', async (t) => {
+test('refuses a repeated reference, more than 50,000 receivables, and the cut of an empty pool', async (t) => {
   const { json } = await owner.post('/pools', { name: 'Small', receivables: items(2) })
   const twice = await owner.post(`/pools/${json.poolId}/receivables`, { receivables: [item('NEW'), item('R-1')] })
   t.is(twice.status, 409, twice.text)
@@ -164,14 +161,14 @@ test('refuses a cut-off date before the earliest document of the pool', async (t
   t.is((await cut('2026-05-01')).status, 201)
 })
 
-test.serial('receivables are added to a pool while evidence of those before is still being made', async (t) => {
+test.serial('receivables can be added to a pool while evidence of earlier ones is being built', async (t) => {
   let poolId = ''
   await product.db.transaction(async (tx) => {
-    // The builder reads this half-way: it blocks until this ends.
+    // The builder reads this row in the middle of its work and blocks until the transaction ends.
     await tx.raw('LOCK TABLE receivables IN ACCESS EXCLUSIVE MODE')
     const made = await owner.post('/pools', { name: 'Growing', receivables: items(2) })
     poolId = made.json.poolId
-    await eventually('the builder to stand still', async () => {
+    await eventually('the builder to be blocked', async () => {
       const { rows } = await tx.raw(
         "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'receivables'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
       )
@@ -181,10 +178,10 @@ test.serial('receivables are added to a pool while evidence of those before is s
     t.is(added.status, 201, added.text)
     t.is(added.json.size, 3)
   })
-  await eventually('all evidence to be made', async () => (await owner.get(`/pools/${poolId}`)).json.built === 3)
+  await eventually('all evidence to be built', async () => (await owner.get(`/pools/${poolId}`)).json.built === 3)
 })
 
-test('pools and cuts of others are 404, no key is 401, no idempotency key 400, and a replay has the same bytes', async (t) => {
+test('pools of others get 404, a missing key 401 and a missing idempotency key 400', async (t) => {
   const key = { 'x-idempotency-key': 'again' }
   const body = { name: 'Mine', receivables: items(2) }
   const first = await owner.post('/pools', body, key)

@@ -85,7 +85,7 @@ for (const [status, reason, reference] of statuses)
     },
   )
 
-test.serial('a list is fetched once while it is valid, and three times if its server fails', async (t) => {
+test.serial('a valid status list is fetched once, and a failing server is queried three times', async (t) => {
   const uri = await publishStatusList('/held')
   for (const idx of [0, 1, 0]) {
     const credential = await newCredential({ status: { status_list: { uri, idx } } })
@@ -94,7 +94,7 @@ test.serial('a list is fetched once while it is valid, and three times if its se
   t.is(requestCount('/held'), 1)
   const requested = await requestPresentation(client)
   const credential = await newCredential({ status: { status_list: { uri: `${iss}/failing`, idx: 0 } } })
-  // Three tries take four of the ten seconds that a wallet is kept waiting.
+  // Three attempts take four of the ten seconds in which a wallet waits.
   const since = performance.now()
   const { status } = await submitPresentation(requested, { credential })
   t.true(status === 400 || (status === 200 && performance.now() - since > 9_000), `${status}`)

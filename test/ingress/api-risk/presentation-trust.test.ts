@@ -107,50 +107,44 @@ for (const alg of ['ES256', 'ES384', 'EdDSA'] as const)
     t.is((await readPresentation(own, requested)).json.state, 'VERIFIED')
   })
 
-test.serial(
-  'a request object: the same claims each time, ten times, with the wallet’s nonce when it is posted',
-  async (t) => {
-    const requested = await requestPresentation(client)
-    const { requestUri } = requested.json
-    const first = await send(requestUri)
-    t.is(first.headers.get('content-type'), 'application/oauth-authz-req+jwt')
-    t.is(first.headers.get('cache-control'), 'no-store')
-    t.like(decodeProtectedHeader(first.text), { typ: 'oauth-authz-req+jwt', alg: 'ES256' })
-    const claims = claimsOf(first.text)
-    t.is(claims.exp - claims.iat, 300)
-    t.is(claims.wallet_nonce, undefined)
-    for (const name of ['nonce', 'state']) t.is(Buffer.from(claims[name], 'base64url').length, 32, name)
-    t.deepEqual(claims.dcql_query.credentials[0].claims, [{ path: ['legalName'] }, { path: ['gstin'] }])
-    const posted = await send(requestUri, { method: 'POST', body: new URLSearchParams({ wallet_nonce: 'w-1' }) })
-    t.deepEqual(claimsOf(posted.text), { ...claims, wallet_nonce: 'w-1' })
-    for (let n = 3; n <= 10; n++) t.deepEqual(claimsOf((await send(requestUri)).text), claims, `fetch ${n}`)
-    t.is((await send(requestUri)).status, 410)
-  },
-)
+test.serial('serves a request object ten times with equal claims, and adds the wallet nonce of a POST', async (t) => {
+  const requested = await requestPresentation(client)
+  const { requestUri } = requested.json
+  const first = await send(requestUri)
+  t.is(first.headers.get('content-type'), 'application/oauth-authz-req+jwt')
+  t.is(first.headers.get('cache-control'), 'no-store')
+  t.like(decodeProtectedHeader(first.text), { typ: 'oauth-authz-req+jwt', alg: 'ES256' })
+  const claims = claimsOf(first.text)
+  t.is(claims.exp - claims.iat, 300)
+  t.is(claims.wallet_nonce, undefined)
+  for (const name of ['nonce', 'state']) t.is(Buffer.from(claims[name], 'base64url').length, 32, name)
+  t.deepEqual(claims.dcql_query.credentials[0].claims, [{ path: ['legalName'] }, { path: ['gstin'] }])
+  const posted = await send(requestUri, { method: 'POST', body: new URLSearchParams({ wallet_nonce: 'w-1' }) })
+  t.deepEqual(claimsOf(posted.text), { ...claims, wallet_nonce: 'w-1' })
+  for (let n = 3; n <= 10; n++) t.deepEqual(claimsOf((await send(requestUri)).text), claims, `fetch ${n}`)
+  t.is((await send(requestUri)).status, 410)
+})
 
-test.serial(
-  'an answered request is 410 to read, and a request without an answer in time is 410 to read and to answer',
-  async (t) => {
-    const requested = await requestPresentation(client)
-    t.is((await submitPresentation(requested)).status, 200)
-    t.is((await send(requested.json.requestUri)).status, 410)
-    const late = await requestPresentation(client)
-    const request = await resolveRequest(late.json.authorizationRequest)
-    const { presentationId } = late.json
-    await product
-      .db('presentations')
-      .where({ id: presentationId })
-      .update({ expires_at: new Date(Date.now() - 1) })
-    t.is((await send(late.json.requestUri)).status, 410)
-    const binding = { nonce: request.nonce, aud: request.clientId }
-    const presentation = await presentCredential(await newCredential(), holder, BOTH.names, binding)
-    const { form } = await answerOf(request, { company: [presentation] })
-    t.is((await post(request.responseUri, form)).status, 410)
-    t.is((await readPresentation(client, late)).json.state, 'EXPIRED')
-  },
-)
+test.serial('answered and expired requests return 410', async (t) => {
+  const requested = await requestPresentation(client)
+  t.is((await submitPresentation(requested)).status, 200)
+  t.is((await send(requested.json.requestUri)).status, 410)
+  const late = await requestPresentation(client)
+  const request = await resolveRequest(late.json.authorizationRequest)
+  const { presentationId } = late.json
+  await product
+    .db('presentations')
+    .where({ id: presentationId })
+    .update({ expires_at: new Date(Date.now() - 1) })
+  t.is((await send(late.json.requestUri)).status, 410)
+  const binding = { nonce: request.nonce, aud: request.clientId }
+  const presentation = await presentCredential(await newCredential(), holder, BOTH.names, binding)
+  const { form } = await answerOf(request, { company: [presentation] })
+  t.is((await post(request.responseUri, form)).status, 410)
+  t.is((await readPresentation(client, late)).json.state, 'EXPIRED')
+})
 
-/** An address to which the operator allowed to send wallets of a client's organisation back. */
+/** Returns a redirect URI, which it allows for the client's organisation as the operator does. */
 async function redirectOf(own: ApiClient): Promise<string> {
   const uri = 'https://app.example/back?from=wallet'
   const { organisation_id } = await product.db('clients').where({ client_id: own.credentials.clientId }).first()
@@ -158,7 +152,7 @@ async function redirectOf(own: ApiClient): Promise<string> {
   return uri
 }
 
-test.serial('with a redirect the wallet gets a code, without which no client reads the values', async (t) => {
+test.serial('with a redirect URI, a client reads the claims only with the response code', async (t) => {
   const redirectUri = await redirectOf(client)
   const requested = await requestPresentation(client, { redirectUri })
   t.is(requested.status, 201, requested.text)
@@ -186,7 +180,7 @@ const credentialQuery = (id: string, more: object = {}) => ({
   ...more,
 })
 
-/** Requests a presentation with a given query, and answers by the id of each of its credentials. */
+/** Requests a presentation with the query and submits the answers, which are grouped by credential id. */
 async function answered(query: object, answers: Record<string, { names: string[]; credential?: string }[]>) {
   const requested = await requestPresentation(client, { template: undefined, query })
   if (requested.status !== 201) throw new Error(requested.text)
@@ -214,7 +208,7 @@ test.serial('several credentials are presented together, and one failure refuses
   t.deepEqual(
     good.seen.fields,
     ['["one",0,"legalName"]', '["two",0,"legalName"]', '["two",0,"gstin"]'],
-    'a name of two credentials is given with credential and presentation',
+    'fields of several credentials contain credential id and presentation number',
   )
   t.deepEqual(
     good.seen.record.credentials.map(({ id }: { id: string }) => id),
@@ -236,7 +230,7 @@ test.serial('a credential set accepts any option, and optional sets may be missi
   t.deepEqual((await answered({ credentials, credential_sets }, { two: [BOTH] })).seen.reasons, ['QUERY_NOT_SATISFIED'])
 })
 
-test.serial('multiple: up to five of a kind if the query allows it', async (t) => {
+test.serial('multiple allows up to five presentations of one credential', async (t) => {
   const query = { credentials: [credentialQuery('many', { multiple: true })] }
   t.is((await answered(query, { many: [BOTH, BOTH] })).status, 200)
   const six = await answered(query, { many: Array.from({ length: 6 }, () => BOTH) })
@@ -258,7 +252,7 @@ test.serial('claim sets: the first complete set is used, unrequested claims are 
   t.deepEqual((await client.get(`/v1/identity/presentations/${id}/claims`)).json.claims, { gstin: company.gstin })
 })
 
-test.serial('with a certificate requests are signed by it under the name of the host, in production too', async (t) => {
+test.serial('signs production requests with OID4VP_CERT, with its host name as client id', async (t) => {
   const { verifier, verifierKey } = certificates
   await using own = await openProduct({
     listener: 'http',

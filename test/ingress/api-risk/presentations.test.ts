@@ -102,7 +102,7 @@ test('a credential of another type of a trusted issuer is a VCT_MISMATCH', async
   t.deepEqual(seen.json.reasons, ['VCT_MISMATCH'])
 })
 
-test('the request object is what the plan shows', async (t) => {
+test('the request object has the documented members', async (t) => {
   const requested = await ask(client)
   const request = await resolveRequest(requested.json.authorizationRequest)
   const { client_id, nonce, state, iat, exp, response_uri, ...rest } = request.payload

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { searchFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import type { WorkerDeps } from '../../../workers/define-worker.ts'
@@ -33,7 +33,7 @@ async function present(client: ApiClient, invoice: ReturnType<typeof between>) {
   return await client.post('/v1/po/risk-signals', { ...demoRequest, eInvoices: [signed.json.eInvoice] })
 }
 
-test('a presented receivable is reserved for a week until its organisation registers it', async (t) => {
+test('a presented receivable is reserved for a week for its organisation', async (t) => {
   const invoice = between()
   const pack = await present(a, invoice)
   t.is(pack.status, 200, pack.text)
@@ -65,7 +65,7 @@ test('a receivable with a fingerprint of an older key is still refused', async (
   const invoice = between()
   const keys = await ensureFinancingKeys(workers.db, workers.secrets, 'SANDBOX')
   const identity = { ...invoice, documentType: 'INV' as const, totalPaise: invoice.totalInr * 100 }
-  const rf1 = soughtFingerprints(keys, identity, false).find(({ epoch, kind }) => epoch === 1 && kind === 'RF1')
+  const rf1 = searchFingerprints(keys, identity, false).find(({ epoch, kind }) => epoch === 1 && kind === 'RF1')
   const organisation = await product.db('organisations').where({ uuid: a.credentials.organisationId }).first('id')
   await product.db('financing_fingerprints').insert({
     env: 'SANDBOX',
@@ -82,7 +82,7 @@ test('a receivable with a fingerprint of an older key is still refused', async (
   t.is((await register(a, invoice)).status, 201, 'its own organisation takes it over')
 })
 
-test('the record of an order is read back as it was anchored, by its own organisation', async (t) => {
+test('an organisation reads the record of its order as anchored', async (t) => {
   const pack = await a.post('/v1/po/risk-signals', { ...demoRequest, poNumber: `PO-${randomUUID()}` })
   const path = `/v1/po/risk-signals/packs/${pack.json.packId}/order`
   const order = await a.get(path)

@@ -135,7 +135,7 @@ for (const { name, parties, level, shows } of scenarios) {
   })
 }
 
-test('a value that is missing is explained by a flag and by its evidence', async (t) => {
+test('a flag and the evidence explain a missing value', async (t) => {
   const { json } = await client.post('/v1/po/risk-signals', { ...demoRequest, ...borrower('12') })
   const { json: record } = await client.get(`/v1/po/risk-signals/packs/${json.packId}/evidence`)
   const cashflow = record.evidence.find(({ key }: { key: string }) => key === 'aaCashflow')
@@ -144,7 +144,7 @@ test('a value that is missing is explained by a flag and by its evidence', async
   t.is(record.payloadSha256, json.anchor.payloadSha256)
 })
 
-test('sandbox scenario 11 is slower than the wait: 202, then the pack by polling, and the 202 again by its key', async (t) => {
+test('a slow registry gives 202, the pack by polling, and 202 again for the same key', async (t) => {
   const key = { 'x-idempotency-key': 'slow-1', prefer: 'wait=1' }
   const body = { ...demoRequest, ...subcontractor('11') }
   const first = await client.post('/v1/po/risk-signals', body, key)
@@ -169,7 +169,7 @@ test('the same request under another key gives another pack with the same signal
   const dayOf = ({ json }: Reply) => indianDay(Date.parse(json.generatedAt))
   let one = await client.post('/v1/po/risk-signals', demoRequest)
   let other = await client.post('/v1/po/risk-signals', demoRequest)
-  // Only midnight may come between the two, and not twice.
+  // Midnight may separate the first two requests, but not the next two.
   if (dayOf(one) !== dayOf(other)) {
     one = other
     other = await client.post('/v1/po/risk-signals', demoRequest)
@@ -180,7 +180,7 @@ test('the same request under another key gives another pack with the same signal
   t.deepEqual(one.json.flags, other.json.flags)
 })
 
-test('respond-async answers 202 at once, and the list shows the packs newest first, page by page', async (t) => {
+test('respond-async returns 202 at once, and the list pages packs newest first', async (t) => {
   const { base } = await product.ingress()
   const lister = await openClient(product, base)
   const ids: string[] = []

@@ -50,7 +50,7 @@ async function record(owner: typeof client, reference: string, supplier = '29AAA
 const read = (reference: string, headers: Record<string, string>) =>
   send(`${base}/v1/securitisation/receivables/${encodeURIComponent(reference)}`, { headers })
 
-test('a consumer reads a receivable by its reference or its id, as it was anchored', async (t) => {
+test('a consumer reads an anchored receivable by its reference or id', async (t) => {
   const headers = { 'x-api-key': String(client.credentials.apiKey) }
   const answer = await read(ref, headers)
   t.is(answer.status, 200, answer.text)
@@ -86,7 +86,7 @@ test('a key works while its organisation has the family, and each receivable is 
   t.is(without.credentials.apiKey, null, 'a key is issued only with the family')
 })
 
-test('a missing, wrong, empty or repeated key is 401, and so is an access token alone', async (t) => {
+test('a missing, wrong, empty or repeated key, or an access token, gets 401', async (t) => {
   const bodies = []
   for (const headers of [
     {},
@@ -107,7 +107,7 @@ test('another organisation’s receivable is not found', async (t) => {
   t.is((await read(ref, { 'x-api-key': String(stranger.credentials.apiKey) })).status, 404)
 })
 
-test('a consumer that is known and has no key is 503', async (t) => {
+test('a known consumer without a key gets 503', async (t) => {
   const keyless = await openClient(product, base)
   const organisation = await product.db('organisations').where({ uuid: keyless.credentials.organisationId }).first('id')
   await product.db('consumer_keys').where({ organisation_id: organisation.id }).del()

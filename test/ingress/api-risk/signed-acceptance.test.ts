@@ -45,7 +45,7 @@ const recordBody = (signature: string, change: object = {}) => ({
 const record = (body: object, client = lender) => client.post('/v1/acceptance/records', body)
 
 for (const alg of ['ES256', 'EdDSA'] as const)
-  test(`a document signed by ${alg} with a key that is trusted for the buyer is DOCUMENT_SIGNED, until it is revoked`, async (t) => {
+  test(`a document signed by ${alg} with a trusted buyer key is DOCUMENT_SIGNED until revocation`, async (t) => {
     const key = await makeKey(alg)
     const keys = `/v1/kyb/entities/${await buyersVei(lender)}/keys`
     const trusted = await lender.post(keys, { jwk: key.jwk })
@@ -65,7 +65,7 @@ for (const alg of ['ES256', 'EdDSA'] as const)
     t.truthy(listed.revokedAt)
   })
 
-test('a signature of something else, by another key, or by one that it brings itself, is refused', async (t) => {
+test('a signature of other data or with an untrusted key is refused', async (t) => {
   const [key, other] = [await makeKey('ES256'), await makeKey('ES256')]
   await lender.post(`/v1/kyb/entities/${await buyersVei(lender)}/keys`, { jwk: key.jwk })
   const right = await key.sign(documentSha256)
@@ -95,7 +95,7 @@ for (const [what, change, path] of [
     t.is(json.errors[0].path, path)
   })
 
-test('a key that is none is 400 and names it', async (t) => {
+test('an invalid key gets 400 with its path', async (t) => {
   const keys = `/v1/kyb/entities/${await buyersVei(lender)}/keys`
   const { jwk } = await makeKey('EdDSA')
   for (const wrong of [

@@ -45,11 +45,11 @@ export async function findTexts({ db, config }: Product, texts: readonly string[
   return found
 }
 
-/** A text as it is, and as it stands in base64url and in hexadecimal, wherever it begins there. */
+/** Returns a text, and its encodings in base64url and hexadecimal at every offset. */
 function formsOf(text: string): string[] {
   const shifted = [0, 1, 2].map((shift) => {
     const encoded = Buffer.from(' '.repeat(shift) + text).toString('base64url')
-    // The first and the last character also hold bits of what stands beside the text.
+    // The first and last characters also contain bits of neighbouring bytes.
     return encoded.slice(shift === 0 ? 0 : shift + 1, -2)
   })
   return [text, Buffer.from(text).toString('hex'), ...shifted]

@@ -19,7 +19,7 @@ test.before(async () => {
 })
 
 const verify = (body: unknown, client = exporter) => client.post('/v1/trade/packs/verify', body)
-/** The bytes of a bag once the log includes its pack. */
+/** Returns the BagIt package of a pack once the log includes the pack. */
 const included = (client: ApiClient, packId: string) =>
   eventually('the log includes the pack', async () => {
     const { json } = await client.get(`/v1/trade/packs/${packId}/bundle`)
@@ -97,7 +97,7 @@ test('documents and findings of others are 404, and so is a pack of others', asy
   }
 })
 
-test('anyone can verify a bundle, bare or as a member; each damage has its reason', async (t) => {
+test('anyone can verify a bundle, and each damage has its reason', async (t) => {
   const { json } = await issuePack(exporter, { documents: [{}, {}] })
   const bundle = await included(exporter, json.packId)
   const stranger = await openClient(product, base)
@@ -142,7 +142,7 @@ test('verifying changes nothing, and needs no idempotency key', async (t) => {
   t.is(status, 200)
 })
 
-test('the summary is a PDF that was made by the worker, the same each time', async (t) => {
+test('the worker renders the summary PDF, with the same bytes each time', async (t) => {
   const { json } = await issuePack(exporter, {
     title: 'Zürich – März',
     documents: Array.from({ length: 40 }, () => ({})),

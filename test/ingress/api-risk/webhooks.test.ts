@@ -58,7 +58,7 @@ test('a secret is shown once, and a repetition of the request gets the same byte
   t.false(dump.includes(first.json.secret), 'neither the endpoint nor the kept answer holds it in clear')
 })
 
-test('a delivery goes out, its attempts are shown, and nothing of the answer but its status', async (t) => {
+test('a delivery shows its attempts and only the status of the response', async (t) => {
   await using sink = await openHttpSink()
   sink.enqueue({ status: 503, body: 'internal details of the receiver' })
   const endpoint = await create(live, { url: `${sink.url}/hook` })
@@ -97,7 +97,7 @@ test('events for a disabled endpoint are kept, and replayed with the same id and
   const other = await create(live, { url: 'http://127.0.0.1:9009/', eventTypes: ['webhook.test'] })
   t.is((await live.post(`/v1/webhooks/endpoints/${endpoint.id}/replay`, {})).status, 409)
   await live.delete(`/v1/webhooks/endpoints/${other.id}`)
-  // A pack that fails for want of registries is an event, too.
+  // A pack that fails without registries is also an event.
   const pack = await live.post('/v1/po/risk-signals', { ...demoRequest, mode: 'LIVE' })
   t.true(pack.status >= 200, pack.text)
   const held = await eventually('a held delivery', async () => {
@@ -117,7 +117,7 @@ test('events for a disabled endpoint are kept, and replayed with the same id and
   t.deepEqual(same[0]?.body, same[1]?.body)
 })
 
-test('addresses that may not be reached are refused when saved', async (t) => {
+test('forbidden endpoint addresses are refused when saved', async (t) => {
   await using strict = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'false' } })
   const address = (await strict.ingress()).base
   for (const env of ['PRODUCTION', 'SANDBOX'] as const) {

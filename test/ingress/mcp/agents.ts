@@ -3,7 +3,7 @@ import { insertProject } from '#shared/monitoring/projects/store.ts'
 import type { ApiClient } from '../../support/platform-client.ts'
 import type { Product } from '../../support/product.ts'
 
-/** Both eras that clients speak (docs/spec/evidence-families.md#agent-endpoint). */
+/** Supported versions of the protocol (docs/spec/evidence-families.md#agent-endpoint). */
 export const ERAS = ['2026-07-28', '2025-11-25'] as const
 export type Era = (typeof ERAS)[number]
 
@@ -14,7 +14,7 @@ export interface AgentKeyOptions {
   budgets?: Record<string, { perDay?: number; perMonth?: number }>
 }
 
-/** Makes an agent key as a client of the API does. */
+/** Creates an agent key through the API. */
 export async function makeKey(
   maker: ApiClient,
   { scopes = ['agents:invoke'], ...rest }: AgentKeyOptions = {},
@@ -24,7 +24,7 @@ export async function makeKey(
   return { keyId: json.keyId, key: json.key }
 }
 
-/** The official client, connected with a bearer. */
+/** Connects the official client with a bearer token. */
 export async function connect(base: string, bearer: string, era: Era = '2026-07-28'): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
@@ -38,14 +38,14 @@ export async function connect(base: string, bearer: string, era: Era = '2026-07-
   return client
 }
 
-/** A tool's answer; the structured part, and whether it is an error. */
+/** Calls a tool and returns its structured content, and true for `isError` if it failed. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
   const { isError = false, structuredContent, content, _meta } = await client.callTool({ name, arguments: args })
   // biome-ignore lint/suspicious/noExplicitAny: the answer under test
   return { isError, result: structuredContent as any, content, callId: _meta?.['signalbox/callId'] }
 }
 
-/** A POST to the endpoint as no client library would send it. */
+/** Sends a raw POST to the endpoint, which may be invalid. */
 export async function rawPost(
   base: string,
   body: unknown,

@@ -17,7 +17,7 @@ test.before(async () => {
 const digestOf = (args: object) => createHash('sha256').update(canonicalize(args)).digest('hex')
 
 for (const era of ERAS) {
-  test(`${era}: calls that reach no tool are in the audit too: of no tool, without the scope, with arguments of wrong types`, async (t) => {
+  test(`${era}: refused calls are in the audit`, async (t) => {
     const owner = await openClient(product, base)
     const { key, keyId } = await makeKey(owner)
     const agent = await connect(base, key, era)
@@ -58,7 +58,7 @@ for (const [what, args, fault] of [
   ['a number that a double changes', '{"gstin":9007199254740993}', 'NUMBER_NOT_EXACT'],
   ['100,000 values', `{"gstin":[${'1,'.repeat(99_999)}1]}`, 'TOO_MANY_VALUES'],
 ] as const) {
-  test(`${what} in a call is refused before it is one: nothing has two meanings, and nothing escapes the audit`, async (t) => {
+  test(`${what} in the JSON of a call is a parse error without an audit entry`, async (t) => {
     const owner = await openClient(product, base)
     const { key, keyId } = await makeKey(owner)
     const headers = { authorization: `Bearer ${key}`, 'MCP-Protocol-Version': '2025-11-25' }
@@ -73,14 +73,14 @@ for (const [what, args, fault] of [
   })
 }
 
-test('a text of 900,000 characters is answered by our rules', async (t) => {
+test('a number of 900,000 characters is invalid because of its length', async (t) => {
   const { key } = await makeKey(await openClient(product, base))
   const { isError, result } = await callTool(await connect(base, key), 'gstin_validate', { gstin: 'x'.repeat(900_000) })
   t.false(isError)
   t.like(result, { valid: false, reason: 'LENGTH' })
 })
 
-test('an unforeseen error is INTERNAL with the request id: its message goes only to the log', async (t) => {
+test('an unexpected error is INTERNAL, and only the log has its message', async (t) => {
   const secret = 'postgres://signalbox:hunter2@db.internal/signalbox'
   const { base: broken } = await product.ingress({
     barrier: {
@@ -100,7 +100,7 @@ test('an unforeseen error is INTERNAL with the request id: its message goes only
   t.like((await owner.get(`/v1/agents/calls?keyId=${keyId}`)).json.calls, [{ tool: 'checks_list', code: 'INTERNAL' }])
 })
 
-test('a caller’s own words come back marked wherever they stand in an answer', async (t) => {
+test('texts of a caller are marked as untrusted everywhere in a result', async (t) => {
   await using acceptance = await product.workers(['acceptance-recorder', 'financing-registrar'])
   t.truthy(acceptance)
   const owner = await openClient(product, base)

@@ -12,7 +12,7 @@ const business = {
 }
 const scopes = ['agents:invoke', 'kyb:read', 'acceptance:read', 'risk-signals:read']
 
-test('an agent verifies an entity again, finds an identifier, and reads acceptance and dilution; the register’s words are marked', async (t) => {
+test('an agent reads entities, acceptance and dilution with marked texts', async (t) => {
   await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['kyb-verifier', 'acceptance-recorder', 'dilution-measurer'])
@@ -54,7 +54,11 @@ test('an agent verifies an entity again, finds an identifier, and reads acceptan
   const diluted = await callTool(agent, 'anti_dilution_get', pair)
   t.false(diluted.isError, JSON.stringify(diluted.result))
   const withKey = { ...pair, idempotencyKey: randomUUID() }
-  t.deepEqual((await callTool(agent, 'anti_dilution_get', withKey)).result, diluted.result, 'any tool may carry a key')
+  t.deepEqual(
+    (await callTool(agent, 'anti_dilution_get', withKey)).result,
+    diluted.result,
+    'every tool accepts an idempotencyKey',
+  )
   t.like((await callTool(agent, 'anti_dilution_get', { ...pair, buyerGstin: 'x' })).result, {
     code: 'VALIDATION_ERROR',
   })
@@ -75,7 +79,7 @@ test('a unit is reserved for metered calls only, and the audit names the call', 
   const supplierGstin = '29AAACR5678D1Z5'
   const dilution = (buyerGstin: string) => callTool(agent, 'anti_dilution_get', { supplierGstin, buyerGstin })
   t.false((await dilution('27AAACB1234C1ZF')).isError)
-  t.false((await dilution('27AAACB1234C1ZF')).isError, 'the same pair of the same day is no new unit')
+  t.false((await dilution('27AAACB1234C1ZF')).isError, 'the same pair on the same day uses no further unit')
   t.like((await dilution('24AAFFS4321K1ZA')).result, exhausted('risk-signals'))
 
   const { json: verified } = await owner.post('/v1/kyb/verifications', business)

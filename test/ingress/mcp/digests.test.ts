@@ -6,13 +6,13 @@ import { openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
-test('the calls of a day are anchored once it has ended, by however many sweepers, and no call can be altered after it', async (t) => {
+test('several sweepers anchor the calls of a day once', async (t) => {
   await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base)
   const agent = await connect(base, (await makeKey(owner)).key)
   for (let n = 0; n < 5; n++) await callTool(agent, 'gstin_validate', { gstin: `${n}` })
-  // Not yesterday, which has not ended before five past midnight.
+  // Yesterday ends only at five past midnight, so the day before is used.
   const before = new Date(Date.now() - 2 * 86_400_000)
   await product.db('agent_calls').update({ called_at: before })
   await callTool(agent, 'gstin_validate', { gstin: 'of today' })
@@ -42,7 +42,7 @@ test('the calls of a day are anchored once it has ended, by however many sweeper
   t.is(Number((await product.db('log_entries').count({ n: '*' }))[0]?.n), 1)
 })
 
-/** RFC 6962 section 2.1, written from its text: the root over the leaves of calls in the order of their ids. */
+/** Returns the root hash of RFC 6962 section 2.1 over the calls in the order of their ids, without production code. */
 function rootOf(calls: Record<string, string>[]): string {
   const hash = (...parts: (string | Uint8Array)[]) => {
     const digest = createHash('sha256')

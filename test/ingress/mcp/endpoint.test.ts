@@ -68,7 +68,7 @@ for (const [era, body, headers] of [
 }
 
 for (const era of ERAS) {
-  test(`${era}: the official client lists what the key may call, and calls it`, async (t) => {
+  test(`${era}: the official client lists and calls the tools that the key may call`, async (t) => {
     const { key } = await makeKey(client)
     await using agent = await connected(key, era)
     const { tools } = await agent.client.listTools()
@@ -98,7 +98,7 @@ for (const era of ERAS) {
   })
 }
 
-test('B40 a page of another origin and a name that is not ours are refused, also with a key', async (t) => {
+test('refuses foreign origins and foreign host names, also with a valid key', async (t) => {
   const { key } = await makeKey(client)
   const authorization = `Bearer ${key}`
   const own = new URL(product.config.publicUrl).origin
@@ -126,34 +126,34 @@ test('a listener refreshes a cached key within five seconds', (t) => {
   t.true(createAgentDirectory(1).logins.ttl <= 5_000)
 })
 
-test('a key that expired or was revoked, and a family that was taken away, are noticed by a listener that knows the key', async (t) => {
+test('a listener with a cached key notices its expiry, its revocation and a revoked family', async (t) => {
   const keys = { revoked: await makeKey(client), expired: await makeKey(client) }
-  const ask = async ({ key }: { key: string }) =>
+  const statusOf = async ({ key }: { key: string }) =>
     (await rawPost(base, discover, { ...modern, authorization: `Bearer ${key}` })).status
   const refused = (what: string, key: { key: string }, status: number) =>
-    eventually(what, async () => (await ask(key)) === status, 10_000)
-  t.deepEqual([await ask(keys.revoked), await ask(keys.expired)], [200, 200])
+    eventually(what, async () => (await statusOf(key)) === status, 10_000)
+  t.deepEqual([await statusOf(keys.revoked), await statusOf(keys.expired)], [200, 200])
   t.is((await deleteKey(keys.revoked.keyId)).status, 204)
   await product.db('agent_keys').where({ key_id: keys.expired.keyId }).update({ expires_at: new Date() })
   await refused('the revoked key to be refused', keys.revoked, 401)
   await refused('the expired key to be refused', keys.expired, 401)
   t.is((await client.get(`/v1/agents/keys/${keys.revoked.keyId}`)).json.status, 'REVOKED')
   t.is((await client.get(`/v1/agents/keys/${keys.expired.keyId}`)).json.status, 'EXPIRED')
-  t.is((await deleteKey(keys.revoked.keyId)).status, 204, 'a second time changes nothing')
+  t.is((await deleteKey(keys.revoked.keyId)).status, 204, 'a second deletion changes nothing')
 
   const leaving = await openClient(product, base, { families: ['agents'] })
   const key = await makeKey(leaving)
-  t.is(await ask(key), 200)
+  t.is(await statusOf(key), 200)
   const organisation = await product.db('organisations').where({ uuid: leaving.credentials.organisationId }).first('id')
   await revokeFamilies(product.db, Number(organisation.id), ['agents'])
-  await refused('the family to be missed', key, 403)
+  await refused('a key without its family to be refused', key, 403)
 })
 
-test('B40 an API token, a tools token and an agent key are each refused at the other entry points', async (t) => {
+test('an API token, a tools token and an agent key are each refused at the other entry points', async (t) => {
   const { clientId, clientSecret } = client.credentials
-  const ask = (resource: string) =>
+  const requestTokenFor = (resource: string) =>
     requestToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
-  const forTools = (await ask(`${product.config.publicUrl}/mcp`)).json.access_token
+  const forTools = (await requestTokenFor(`${product.config.publicUrl}/mcp`)).json.access_token
   const { key } = await makeKey(client)
   t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${forTools}` })).status, 200)
   t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${client.token}` })).status, 401)
@@ -182,7 +182,7 @@ test('B40 an API token, a tools token and an agent key are each refused at the o
       t.is((await answer).status, own[name]?.includes(listener) ? 200 : 401, `${name} at ${listener}`)
     }
   }
-  const elsewhere = await ask('https://elsewhere.example/mcp')
+  const elsewhere = await requestTokenFor('https://elsewhere.example/mcp')
   t.is(elsewhere.status, 400)
   t.is(elsewhere.json.error, 'invalid_target')
 })
@@ -196,7 +196,7 @@ test('the metadata of the protected resource names the authorization server (RFC
   t.true((metadata.scopes_supported as string[]).includes('agents:invoke'))
 })
 
-test('the official client signs in with client credentials and the address alone', async (t) => {
+test('the official client signs in with only client credentials and the URL', async (t) => {
   for (const options of [{}, { scopes: [] }, { families: ['agents', 'kyb'] as const, scopes: [] }]) {
     const { clientId, clientSecret } = await makeCredentials(product, options)
     const agent = new Client({ name: 'test', version: '1' })
@@ -209,7 +209,7 @@ test('the official client signs in with client credentials and the address alone
   }
 })
 
-test('documents of discovery are complete, open to browsers, and list scopes that a token can have', async (t) => {
+test('discovery documents are complete, allow browsers and list valid scopes', async (t) => {
   const { clientId, clientSecret } = client.credentials
   const documents = []
   for (const path of [
@@ -226,7 +226,7 @@ test('documents of discovery are complete, open to browsers, and list scopes tha
   for (const name of ['response_types_supported', 'code_challenge_methods_supported']) {
     t.true(server[name].length > 0, name)
   }
-  t.is((await send(server.authorization_endpoint)).status, 400, 'no user signs in here')
+  t.is((await send(server.authorization_endpoint)).status, 400, 'the endpoint supports no sign-in of users')
   for (const { scopes_supported } of [server, resource]) {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
     const { status, json } = await requestToken(base, { ...form, scope: scopes_supported.join(' ') })
@@ -235,7 +235,7 @@ test('documents of discovery are complete, open to browsers, and list scopes tha
   }
 })
 
-test('refuses a body over one MiB before parsing, other methods, and a body that is not JSON', async (t) => {
+test('refuses other methods, bodies over one MiB and bodies without JSON', async (t) => {
   const { key } = await makeKey(client)
   const authorization = `Bearer ${key}`
   t.is((await rawPost(base, ' '.repeat(1_048_577), { authorization })).status, 413)
@@ -250,14 +250,14 @@ test('refuses a body over one MiB before parsing, other methods, and a body that
       'Mcp-Method': 'subscriptions/listen',
     },
   )
-  t.like(listening.json, { error: { message: 'Subscription limit reached' } }, 'no client can hold a stream open')
+  t.like(listening.json, { error: { message: 'Subscription limit reached' } }, 'a client cannot keep a stream open')
   for (const method of ['GET', 'DELETE', 'PUT']) {
     const response = await fetch(`${base}/mcp`, { method, headers: { authorization } })
     t.is(response.status, 405, method)
   }
 })
 
-/** The status of an answer to a request that names this host, which `fetch` does not let one do. */
+/** Returns the status of a request with this Host header, which `fetch` cannot set. */
 async function statusFor(host: string, headers: Record<string, string>): Promise<number | undefined> {
   const sent = request(new URL('/mcp', base), {
     method: 'POST',

@@ -7,7 +7,7 @@ import { callTool, connect, makeKey } from './agents.ts'
 
 const scopes = ['agents:invoke', 'first-financing:check', 'first-financing:register']
 
-test('an agent registers a receivable once; another organisation’s learns that a duplicate exists, and nothing more', async (t) => {
+test('an agent of another organisation learns only that a duplicate exists', async (t) => {
   await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['financing-registrar'])
@@ -24,18 +24,18 @@ test('an agent registers a receivable once; another organisation’s learns that
   const { json } = await first.post('/v1/first-financing/registrations', its, {
     'x-idempotency-key': args.idempotencyKey,
   })
-  t.deepEqual(json, registered.result, 'the same key at the API is the same request')
+  t.deepEqual(json, registered.result, 'the API replays a request with the same key')
 
-  const ask = (name: string, change: object = {}) =>
+  const callOther = (name: string, change: object = {}) =>
     callTool(other, name, { idempotencyKey: randomUUID(), ...its, ...change })
-  const checked = await ask('first_financing_check')
+  const checked = await callOther('first_financing_check')
   t.like(checked.result, { status: 'DUPLICATE_REGISTERED', matches: [{ class: 'EXACT', ownRegistration: false }] })
   t.false(JSON.stringify(checked.result).includes(first.credentials.organisationId))
-  const refused = await ask('first_financing_register')
+  const refused = await callOther('first_financing_register')
   t.true(refused.isError)
   t.like(refused.result, { code: 'CONFLICT' })
-  t.like((await ask('first_financing_check')).result, { code: 'RATE_LIMITED', errors: [{ code: 'BUDGET' }] })
-  const wrong = await ask('first_financing_check', { buyerGstin: 'no' })
+  t.like((await callOther('first_financing_check')).result, { code: 'RATE_LIMITED', errors: [{ code: 'BUDGET' }] })
+  const wrong = await callOther('first_financing_check', { buyerGstin: 'no' })
   t.like(wrong.result, { code: 'VALIDATION_ERROR' })
   t.regex(JSON.stringify(wrong.result.errors), /buyerGstin/)
 })

@@ -22,27 +22,27 @@ const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOStrin
 
 for (const [what, change, path, code] of [
   ['without agents:invoke', { scopes: ['usage:read'] }, 'scopes', 'REQUIRED'],
-  ['that makes keys', { scopes: [...scopes, 'agents:manage'] }, 'scopes', 'NOT_PERMITTED'],
-  ['that sends evidence elsewhere', { scopes: [...scopes, 'webhooks:manage'] }, 'scopes', 'NOT_PERMITTED'],
-  ['with a scope that there is not', { scopes: [...scopes, 'all:read'] }, 'scopes', 'NOT_PERMITTED'],
-  ['that watches no project', { scopes: [...scopes, 'monitoring:read'] }, 'projects', 'REQUIRED'],
+  ['that may create keys', { scopes: [...scopes, 'agents:manage'] }, 'scopes', 'NOT_PERMITTED'],
+  ['that may create webhooks', { scopes: [...scopes, 'webhooks:manage'] }, 'scopes', 'NOT_PERMITTED'],
+  ['with an unknown scope', { scopes: [...scopes, 'all:read'] }, 'scopes', 'NOT_PERMITTED'],
+  ['that reads checks without a project', { scopes: [...scopes, 'monitoring:read'] }, 'projects', 'REQUIRED'],
   ['for another environment', { scopes, env: 'PRODUCTION' }, 'env', 'NOT_PERMITTED'],
-  ['that has ended', { scopes, expiresAt: inDays(-1) }, 'expiresAt', 'TOO_EARLY'],
-  ['that never ends', { scopes, expiresAt: inDays(2_000) }, 'expiresAt', 'TOO_LATE'],
-  ['with a budget of nothing we know', { scopes, budgets: { gold: { perDay: 1 } } }, 'budgets.gold', null],
+  ['that has expired', { scopes, expiresAt: inDays(-1) }, 'expiresAt', 'TOO_EARLY'],
+  ['with a too late expiry', { scopes, expiresAt: inDays(2_000) }, 'expiresAt', 'TOO_LATE'],
+  ['with a budget of an unknown family', { scopes, budgets: { gold: { perDay: 1 } } }, 'budgets.gold', null],
   ['with a budget below zero', { scopes, budgets: { kyb: { perDay: -1 } } }, 'budgets.kyb.perDay', null],
   ['with a limit of half a call', { scopes, dailyLimit: 0.5 }, 'dailyLimit', null],
   ['with a name of two lines', { scopes, name: 'a\nb' }, 'name', null],
-  ['with a member that there is not', { scopes, colour: 'red' }, 'colour', 'UNKNOWN_FIELD'],
+  ['with an unknown member', { scopes, colour: 'red' }, 'colour', 'UNKNOWN_FIELD'],
 ] as const) {
-  test(`a key ${what} is not made, and the answer names the member`, async (t) => {
+  test(`refuses a key ${what} and names the member`, async (t) => {
     const { status, json } = await owner.post('/v1/agents/keys', { name: 'x', ...change })
     t.is(status, 400)
     t.like(json.errors, [{ path, ...(code !== null && { code }) }])
   })
 }
 
-test('a key has no scope that its maker’s token does not have, though the organisation has it', async (t) => {
+test('a key has no scope beyond the token that created it', async (t) => {
   const { clientId, clientSecret } = owner.credentials
   const token = await requestToken(base, {
     ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
@@ -56,7 +56,7 @@ test('a key has no scope that its maker’s token does not have, though the orga
   t.is((await narrow.post('/v1/agents/keys', { name: 'x', scopes: [...scopes, 'usage:read'] })).status, 201)
 })
 
-test('a key is shown when it is made and by a repetition of that request, and never again; it lasts a year', async (t) => {
+test('a key is valid for a year and shown only by the request that creates it', async (t) => {
   const headers = { 'x-idempotency-key': randomUUID() }
   const body = { name: ' desk ', scopes, dailyLimit: 9, budgets: { kyb: { perMonth: 5 } } }
   const made = await owner.post('/v1/agents/keys', body, headers)
@@ -121,19 +121,19 @@ const discover = {
 }
 const modern = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'server/discover' }
 
-test('a key that is revoked through one listener is refused by another that knows it', async (t) => {
+test('a revoked key is refused by another listener that cached it', async (t) => {
   const { base: second } = await product.ingress()
   const { key, keyId } = await makeKey(owner)
-  const ask = async () => (await rawPost(second, discover, { ...modern, authorization: `Bearer ${key}` })).status
-  t.is(await ask(), 200)
+  const statusOf = async () => (await rawPost(second, discover, { ...modern, authorization: `Bearer ${key}` })).status
+  t.is(await statusOf(), 200)
   const ended = await fetch(`${base}/v1/agents/keys/${keyId}`, {
     ...{ method: 'DELETE', headers: { authorization: `Bearer ${owner.token}` } },
   })
   t.is(ended.status, 204)
-  await eventually('the other listener to notice', async () => (await ask()) === 401, 10_000)
+  await eventually('the other listener to refuse the key', async () => (await statusOf()) === 401, 10_000)
 })
 
-test('a project that another organisation took over is gone from the key', async (t) => {
+test('a key loses a project that another organisation takes over', async (t) => {
   const project = await addProjectOf(product, owner)
   const { key } = await makeKey(owner, { scopes: [...scopes, 'monitoring:read'], projects: [project.uuid] })
   const { base: before } = await product.ingress()

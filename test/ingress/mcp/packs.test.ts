@@ -19,7 +19,7 @@ test.before(async () => {
 const SCOPES = ['agents:invoke', 'risk-signals:run', 'risk-signals:read', 'usage:read']
 
 for (const era of ERAS) {
-  test(`${era}: a pack is composed once per idempotencyKey, metered once, read, and its anchor verified`, async (t) => {
+  test(`${era}: a pack is composed and metered once per idempotencyKey, and verified`, async (t) => {
     const maker = await openClient(product, base)
     const agent = await connect(base, (await makeKey(maker, { scopes: SCOPES })).key, era)
     const args = { idempotencyKey: randomUUID(), ...demoRequest }
@@ -48,7 +48,7 @@ for (const era of ERAS) {
   })
 }
 
-test('a key of the header and an idempotencyKey of a tool are one space', async (t) => {
+test('the X-Idempotency-Key of the API and idempotencyKey share one namespace', async (t) => {
   const agent = await connect(base, (await makeKey(owner, { scopes: SCOPES })).key)
   const key = randomUUID()
   const { json } = await owner.post('/v1/po/risk-signals', demoRequest, { 'x-idempotency-key': key })
@@ -73,7 +73,7 @@ test('invalid arguments are refused by validation and not metered', async (t) =>
   t.deepEqual((await callTool(agent, 'usage_get')).result.usage, [])
 })
 
-test('a pack of another organisation and one that does not exist look alike', async (t) => {
+test('a pack of another organisation gets the response of an unknown one', async (t) => {
   const stranger = await openClient(product, base)
   const { json } = await owner.post('/v1/po/risk-signals', demoRequest)
   const agent = await connect(base, (await makeKey(stranger, { scopes: SCOPES })).key)
@@ -88,7 +88,7 @@ for (const [name, budgets] of [
   ['a day', { 'risk-signals': { perDay: 2 } }],
   ['a month', { 'risk-signals': { perMonth: 2 } }],
 ] as const) {
-  test(`a budget of two in ${name}: the third pack is refused, of five at once two are composed, a replay is answered`, async (t) => {
+  test(`a budget of two in ${name} refuses the third pack but not a replay`, async (t) => {
     const maker = await openClient(product, base)
     const { key, keyId } = await makeKey(maker, { scopes: SCOPES, budgets })
     const agent = await connect(base, key)
@@ -110,14 +110,14 @@ for (const [name, budgets] of [
   })
 }
 
-test('a family that has no budget left at all costs nothing', async (t) => {
+test('a call without remaining budget is not metered', async (t) => {
   const { key } = await makeKey(owner, { scopes: SCOPES, budgets: { 'risk-signals': { perDay: 0 } } })
   const agent = await connect(base, key)
   const args = { ...demoRequest, idempotencyKey: randomUUID() }
   t.like((await callTool(agent, 'risk_signals_run', args)).result, { code: 'RATE_LIMITED' })
 })
 
-test('every call is in the audit: its tool, its outcome, its units and the hash of its arguments', async (t) => {
+test('the audit has tool, outcome, units and argument hash of every call', async (t) => {
   const maker = await openClient(product, base)
   const { key, keyId } = await makeKey(maker, { scopes: SCOPES })
   const agent = await connect(base, key)

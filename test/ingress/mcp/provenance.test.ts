@@ -4,7 +4,7 @@ import { openProduct } from '../../support/product.ts'
 import { issuePack } from '../api-risk/trade-support.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
-test('an agent verifies any bundle; an invalid one is refused by name, and without the scope there is no tool', async (t) => {
+test('an agent with the scope verifies bundles and gets the reasons', async (t) => {
   await using product = await openProduct({ hasRowSecurity: true })
   const { base } = await product.ingress()
   await product.workers(['provenance-composer', 'anchor'])

@@ -76,7 +76,7 @@ test.before(async () => {
   })
 })
 
-test('every tool stands in the matrix, in its order, with schemas of both its ends', async (t) => {
+test('this file lists every tool, and each has input and output schemas', async (t) => {
   t.deepEqual(
     Object.keys(REQUESTED),
     tools.map(({ name }) => name),
@@ -98,7 +98,7 @@ test('every tool stands in the matrix, in its order, with schemas of both its en
 
 for (const [tool, requested] of Object.entries(REQUESTED)) {
   if (requested === null) continue
-  test(`${tool}: what another organisation has is not there, and what the key's own has is`, async (t) => {
+  test(`${tool}: reads data of the same organisation only`, async (t) => {
     const stranger = await openClient(product, base, { env: 'PRODUCTION' })
     const [own, foreign] = [await makeKey(owner, ownKey()), await makeKey(stranger, await keyOf(stranger))]
     const [agent, other] = [await connect(base, own.key), await connect(base, foreign.key)]
@@ -106,14 +106,17 @@ for (const [tool, requested] of Object.entries(REQUESTED)) {
       const refused = await callTool(other, tool, args)
       t.true(refused.isError, tool)
       t.is(refused.result.code, 'NOT_FOUND')
-      t.false(JSON.stringify(refused).includes(args.packId ?? args.incidentId ?? 'MINE-1'), 'it is not even repeated')
+      t.false(
+        JSON.stringify(refused).includes(args.packId ?? args.incidentId ?? 'MINE-1'),
+        'the refusal does not repeat the argument',
+      )
       const answered = await callTool(agent, tool, args)
       t.false(answered.isError, JSON.stringify(answered.result))
     }
   })
 }
 
-test('a sandbox key of the same organisation reaches nothing that is live', async (t) => {
+test('a sandbox key cannot read production data of its organisation', async (t) => {
   const sandbox = await openClient(product, base, { name: 'Both' })
   t.is(sandbox.credentials.organisationId, owner.credentials.organisationId)
   const { key } = await makeKey(sandbox, { scopes: readOnly, projects: [ids.project ?? ''] })
@@ -133,7 +136,7 @@ test('a sandbox key of the same organisation reaches nothing that is live', asyn
   t.true(usage.every(({ env }: { env: string }) => env === 'SANDBOX'))
 })
 
-test('usage is that of the key’s organisation', async (t) => {
+test('usage_get counts only the organisation of the key', async (t) => {
   const stranger = await openClient(product, base, { env: 'PRODUCTION' })
   const agent = await connect(base, (await makeKey(stranger, await keyOf(stranger))).key)
   t.deepEqual((await callTool(agent, 'usage_get')).result.usage, [])

@@ -8,7 +8,7 @@ import { FORMULAS, TIERS } from '../../../ingress/mcp/tool.ts'
 import { INSTRUCTIONS } from '../../../ingress/mcp/tool-server.ts'
 import { tools } from '../../../ingress/mcp/tools.ts'
 
-test('the words that models read change only on purpose', (t) => {
+test('a change of the texts for models changes their digest', (t) => {
   const listed = tools.map(({ name, title, description, scope, annotations, input, output }) => ({
     ...{ name, title, description, scope, input: schemaOf(input), output: schemaOf(output) },
     annotations: { ...annotations },
@@ -17,12 +17,12 @@ test('the words that models read change only on purpose', (t) => {
   const digest = createHash('sha256').update(canonicalize(words)).digest('hex')
   t.is(
     digest,
-    '81c1a4f080032376fd6914a7624080a21b770ec6593a0555e1b971bb158af71b',
-    'read every text once more, then write the new digest here',
+    '169915fbcc9b99318b380c88e1ffd29c8a97ef5766f559291c9ebc351995cb0e',
+    'read every text again, then update the digest here',
   )
 })
 
-test('no text of a tool recommends, decides or takes orders', (t) => {
+test('no text of a tool recommends or decides', (t) => {
   for (const { name, title, description, input, output } of tools) {
     const described = descriptionsIn([schemaOf(input), schemaOf(output)])
     t.notRegex(

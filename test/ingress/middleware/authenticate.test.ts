@@ -26,13 +26,13 @@ for (const [what, key] of [
   ['a long key', 'x'.repeat(33)],
   ['a very long key', 'x'.repeat(8000)],
 ] as const) {
-  test(`B09: ${what} is a missing one`, async (t) => {
+  test(`${what} counts as a missing key`, async (t) => {
     const answer = await list({ 'X-Api-Key': key })
     t.deepEqual([answer.status, jsonOf(answer)], [401, { error: 'missing api key' }])
   })
 }
 
-test('B09: a repeated header is no key, even when both are right', async (t) => {
+test('a repeated key header is refused, even if both are valid', async (t) => {
   const { rwKey } = await addProject(app.deps)
   t.is((await list({ 'X-Api-Key': [rwKey, rwKey] })).status, 401)
 })
@@ -42,7 +42,7 @@ test('a ping key is no API key', async (t) => {
   t.is((await list({ 'X-Api-Key': pingKey })).status, 401)
 })
 
-test('B09: the key may be in the body, is not stored or shown, and loses to the header', async (t) => {
+test('a key in the body is accepted, not stored, and overridden by the header', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const create = (headers: Record<string, string>) =>
     send(app.url, '/api/v3/checks/', { method: 'POST', headers, body: JSON.stringify({ api_key: rwKey, name: 'a' }) })
@@ -60,7 +60,7 @@ for (const key of [null, true, 123, ['x'], { a: 1 }]) {
   })
 }
 
-test('B10: a revoked key looks like an unknown one, within seconds even where it was just used', async (t) => {
+test('within seconds a revoked key is refused like an unknown one', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   t.is((await list({ 'X-Api-Key': rwKey })).status, 200)
   const [key] = await listProjectKeys(app.deps.db, project.id)
@@ -78,17 +78,17 @@ test('B10: a revoked key looks like an unknown one, within seconds even where it
   t.deepEqual(jsonOf(refused), jsonOf(unknown))
 })
 
-test('B10: a database dump holds no key', async (t) => {
+test('a database dump holds no key', async (t) => {
   const { project, rwKey, roKey } = await addProject(app.deps)
   const { rows } = await app.deps.db.raw('SELECT * FROM project_keys WHERE project_id = ?', [project.id])
   const dump = JSON.stringify(rows)
   for (const key of [rwKey, roKey]) t.false(dump.includes(key.slice(8)))
 })
 
-test('the last use of a key is noted', async (t) => {
+test('the last use of a key is stored', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   await list({ 'X-Api-Key': rwKey })
-  const key = await eventually('the use to be noted', async () => {
+  const key = await eventually('the use to be stored', async () => {
     const keys = await listProjectKeys(app.deps.db, project.id)
     return keys.find((it) => it.kind === 'rw' && it.lastUsedAt !== null) ?? null
   })

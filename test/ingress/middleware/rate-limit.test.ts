@@ -14,7 +14,7 @@ const list = (key: string, headers = {}) =>
   send(app.url, '/api/v3/channels/', { headers: { 'X-Api-Key': key, ...headers } })
 const countOf = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length
 
-test('a full bucket serves a minute at once; requests beyond it get 429 with a retry time', async (t) => {
+test('a full bucket permits a minute of requests at once; more get 429 with Retry-After', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const answers = await Promise.all(Array.from({ length: 30 }, () => list(rwKey)))
   // While thirty requests are answered a token or two may grow back.
@@ -37,7 +37,7 @@ test('a response reports the remaining requests', async (t) => {
   t.is(headers['ratelimit-reset'], '5')
 })
 
-test('B24: forged forwarding headers change nothing', async (t) => {
+test('forged forwarding headers change nothing', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -47,7 +47,7 @@ test('B24: forged forwarding headers change nothing', async (t) => {
   t.true(countOf(answers, 429) > 0)
 })
 
-test('B25: many keys of one project share five times the limit', async (t) => {
+test('many keys of one project share five times the limit', async (t) => {
   const { project } = await addProject(app.deps)
   const keys = await Promise.all(Array.from({ length: 10 }, () => addKey(app.deps, project.id, 'rw')))
   const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 9 }, () => list(key))))
@@ -55,7 +55,7 @@ test('B25: many keys of one project share five times the limit', async (t) => {
   t.true(countOf(answers, 429) > 0)
 })
 
-test('one key running dry leaves others alone', async (t) => {
+test('an exhausted key does not limit other keys', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const other = await addProject(app.deps)
   await Promise.all(Array.from({ length: 20 }, () => list(rwKey)))
@@ -67,7 +67,7 @@ test('a wrong key is refused, and does not count for any limit', async (t) => {
   t.is(countOf(answers, 401), 20)
 })
 
-test('a bucket regains its share by the clock of the database, and never more than it holds', async (t) => {
+test('a bucket refills by the clock of the database, up to its size', async (t) => {
   // Within a transaction the database's clock stands still.
   await app.deps.db.transaction(async (tx) => {
     const take = (wanted: number) => takeTokens(tx, [{ bucket: 'test', wanted, capacity: 100 }], 1 / 50)
@@ -82,7 +82,7 @@ test('a bucket regains its share by the clock of the database, and never more th
   })
 })
 
-test('buckets are taken from in one order, so that crowds cannot block each other', async (t) => {
+test('buckets are locked in one order, so that concurrent requests cannot deadlock', async (t) => {
   const buckets = ['a', 'b', 'c', 'd'].map((bucket) => ({ bucket: `crowd-${bucket}`, wanted: 1, capacity: 1000 }))
   const orders = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? buckets : buckets.toReversed()))
   await t.notThrowsAsync(Promise.all(orders.map((order) => takeTokens(app.deps.db, order, 0))))

@@ -53,7 +53,7 @@ for (const [what, status, text] of [
     'POST /api/v3/checks/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n',
   ],
   [
-    'a coding that is none before chunked (L15)',
+    'an unknown coding before chunked (L15)',
     400,
     'POST /ping/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
@@ -66,12 +66,12 @@ for (const [what, status, text] of [
   ['HTTP/0.9 in a request line (L15)', 505, 'GET /livez HTTP/0.9\r\nHost: a\r\n\r\n'],
   ['a space before a colon', 400, 'GET /livez HTTP/1.1\r\nHost: a\r\nX-A : 1\r\n\r\n'],
 ] as const) {
-  test(`B17, B18, L15: ${what} is refused with ${status}, and the connection closes`, async (t) => {
+  test(`${what} is refused with ${status}, and the connection closes`, async (t) => {
     t.is(statusOf(await raw(text)), status)
   })
 }
 
-test('B17: a second request hidden behind a refused one is never executed', async (t) => {
+test('a second request hidden behind a refused one is never executed', async (t) => {
   const hidden = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
   const answer = await raw(`GET http://other.example/ HTTP/1.1\r\nHost: a\r\n\r\n${hidden}`)
   t.is(answer.match(/HTTP\/1\.1 /g)?.length, 1)
@@ -89,13 +89,13 @@ for (const path of [
   '/api/v3/checks/..',
   '/api/v3/checks/%',
 ]) {
-  test(`B22: ${path} is not another spelling of a path that exists`, async (t) => {
+  test(`${path} is not another spelling of a path that exists`, async (t) => {
     const { rwKey } = await addProject(app.deps)
     t.is((await send(app.url, path, { headers: { 'X-Api-Key': rwKey } })).status, 404)
   })
 }
 
-test('B22: a method cannot be smuggled in by a header', async (t) => {
+test('a method cannot be smuggled in by a header', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const headers = { 'X-Api-Key': rwKey, 'X-HTTP-Method-Override': 'DELETE' }
   t.is((await send(app.url, '/api/v3/checks/', { headers })).status, 200)
@@ -113,7 +113,7 @@ test('a path that does not exist is answered as a problem that names only itself
   })
 })
 
-test('B19: compressed bodies are refused, and so are bodies that turn out longer than the limit', async (t) => {
+test('compressed bodies and bodies above the limit are refused', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const sending = (headers: Record<string, string>, body: string) =>
     send(app.url, '/api/v3/checks/', { method: 'POST', headers: { 'X-Api-Key': rwKey, ...headers }, body })
@@ -123,7 +123,7 @@ test('B19: compressed bodies are refused, and so are bodies that turn out longer
   t.is(chunked.headers.connection, 'close')
 })
 
-test('an unexpected error shows nothing but the id under which the log knows it', async (t) => {
+test('an unexpected error returns only the request id, which is also in the log', async (t) => {
   const lines: string[] = []
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -147,6 +147,14 @@ test('an unexpected error shows nothing but the id under which the log knows it'
   t.is(answer.headers['x-powered-by'], undefined)
   const logged = lines.map((line) => JSON.parse(line)).find((line) => line.requestId === 'abc-12345')
   t.is(logged?.msg, 'request.failed')
+})
+
+test('responses of APIs, documents and errors forbid guessing, loading and framing', async (t) => {
+  for (const path of ['/api/v3/checks/', '/v1/usage', '/openapi.json', '/livez', '/nothing-here', '/api/push/x']) {
+    const { headers } = await send(app.url, path)
+    t.is(headers['x-content-type-options'], 'nosniff', path)
+    t.is(headers['content-security-policy'], "default-src 'none'; frame-ancestors 'none'", path)
+  }
 })
 
 test('a request id that could spoil a log line is replaced', async (t) => {
@@ -175,7 +183,7 @@ test('an ingress whose schema is not current is not ready, and reports why to it
   const ready = await send(`http://127.0.0.1:${server.port}`, '/readyz')
   t.is(ready.status, 503)
   t.is(ready.text, '{"ready":false}')
-  await eventually('that to be all', async () =>
-    /^database: \d+ migrations are pending$/.test((await deps.readiness.problems()).join()),
+  await eventually('the schema to be the only problem', async () =>
+    /^database: \d+ migrations are pending: npm run -s migrate$/.test((await deps.readiness.problems()).join()),
   )
 })

@@ -17,7 +17,7 @@ test('without its database the API answers 503 with a retry time, and does not d
   t.is(answer.headers['access-control-allow-origin'], '*')
 })
 
-test('without its database a process lives, is not ready, and its status is 500', async (t) => {
+test('without its database a process is alive but not ready, and its status is 500', async (t) => {
   await using app = await openProduct({
     listener: 'http',
     workers: [],

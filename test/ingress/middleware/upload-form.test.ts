@@ -5,7 +5,7 @@ const TYPE = 'multipart/form-data; boundary=----WebKit7MA4'
 const field = (name: string, value: string) =>
   `------WebKit7MA4\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 const file = (bytes: string) =>
-  `------WebKit7MA4\r\nContent-Disposition: form-data; name="file"; filename="../a;\\"b.csv"\r\nContent-Type: text/csv\r\n\r\n${bytes}\r\n`
+  `------WebKit7MA4\r\nContent-Disposition: form-data; name="file"; filename="../a;%22b.csv"\r\nContent-Type: text/csv\r\n\r\n${bytes}\r\n`
 const END = '------WebKit7MA4--\r\n'
 
 async function* cut(body: string, size: number): AsyncGenerator<Buffer> {
@@ -14,10 +14,10 @@ async function* cut(body: string, size: number): AsyncGenerator<Buffer> {
 }
 
 async function read(body: string, size = 7, type = TYPE) {
-  const { form, file: bytes } = await readUploadForm(cut(body, size), type)
+  const { form, file: bytes, fileName } = await readUploadForm(cut(body, size), type)
   const pieces: Buffer[] = []
   for await (const piece of bytes ?? []) pieces.push(piece)
-  return { form: Object.fromEntries(form), file: bytes && Buffer.concat(pieces).toString() }
+  return { form: Object.fromEntries(form), file: bytes && Buffer.concat(pieces).toString(), fileName }
 }
 
 test('fields and the file behind them are read the same in pieces of any length', async (t) => {
@@ -25,10 +25,14 @@ test('fields and the file behind them are read the same in pieces of any length'
   const content = 'id,x\r\n1,\u20b9\r\n------WebKit7MA\r\n--\r\n\r\n'
   const body = field('_csrf', 'a+b &c') + field('name', 'gr\u00fcn') + file(content) + END
   for (let size = 1; size <= Buffer.byteLength(body); size++) {
-    t.deepEqual(await read(body, size), { form: { _csrf: 'a+b &c', name: 'gr\u00fcn' }, file: content }, String(size))
+    t.deepEqual(
+      await read(body, size),
+      { form: { _csrf: 'a+b &c', name: 'gr\u00fcn' }, file: content, fileName: 'a;"b.csv' },
+      String(size),
+    )
   }
-  t.deepEqual(await read(field('a', '1') + file('') + END), { form: { a: '1' }, file: '' })
-  t.deepEqual(await read(field('a', '1') + END), { form: { a: '1' }, file: null })
+  t.deepEqual(await read(field('a', '1') + file('') + END), { form: { a: '1' }, file: '', fileName: 'a;"b.csv' })
+  t.deepEqual(await read(field('a', '1') + END), { form: { a: '1' }, file: null, fileName: null })
   t.is((await read(field('a', '1') + file('x') + field('later', '2') + END)).form.later, undefined)
   t.deepEqual((await read(field('a', '1') + END, 7, 'multipart/form-data; boundary="----WebKit7MA4"')).form, { a: '1' })
 })

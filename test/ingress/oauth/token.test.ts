@@ -27,7 +27,7 @@ function basic(id: string, secret: string): Record<string, string> {
 let addresses = 0
 const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
 
-test('form fields and HTTP Basic give the same kind of token, never to be stored', async (t) => {
+test('form fields and HTTP Basic give the same kind of token, with Cache-Control: no-store', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const byForm = await requestToken(base, { ...grant, client_id: clientId, client_secret: clientSecret })
   const byBasic = await requestToken(base, grant, basic(clientId, clientSecret))
@@ -66,7 +66,7 @@ const refusals: [name: string, form: Record<string, string>, status: number, err
 ]
 
 for (const [name, form, status, error] of refusals) {
-  test(`B13 ${name} is ${error}`, async (t) => {
+  test(`${name} is ${error}`, async (t) => {
     const answer = await requestToken(base, form, elsewhere())
     t.is(answer.status, status)
     t.is(answer.json.error, error)
@@ -75,7 +75,7 @@ for (const [name, form, status, error] of refusals) {
   })
 }
 
-test('B13 an unknown client and a wrong secret get the same answer', async (t) => {
+test('an unknown client and a wrong secret get the same answer', async (t) => {
   const { clientId } = await makeCredentials(product)
   const wrong = await requestToken(base, { ...grant, client_id: clientId, client_secret: 'x' }, elsewhere())
   const unknown = await requestToken(base, { ...grant, client_id: 'client_zz', client_secret: 'x' }, elsewhere())
@@ -86,7 +86,7 @@ test('B13 an unknown client and a wrong secret get the same answer', async (t) =
   t.regex(byBasic.headers.get('www-authenticate') ?? '', /^Basic /)
 })
 
-test('B13 repeated parameters, JSON, both ways at once and credentials in the address are malformed', async (t) => {
+test('repeated parameters, JSON, two kinds of credentials and credentials in the URL are refused', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const url = `${base}/v1/oauth/token`
   const form = `grant_type=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`
@@ -134,7 +134,7 @@ test('the token endpoint reads empty parameters as absent and resources as addre
   }
 })
 
-test('B13 guessing ends in 429 for the guesser, and the client still gets in from its own address', async (t) => {
+test('guessed secrets get 429, and the client still gets tokens from its own address', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const attacker = elsewhere()
   const guess = () => requestToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, attacker)
@@ -152,7 +152,7 @@ test('B13 guessing ends in 429 for the guesser, and the client still gets in fro
   t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
-test('B13 guessing from many addresses is throttled too, and a right secret still passes', async (t) => {
+test('guesses from many addresses are limited, and a correct secret still works', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const statuses: number[] = []
   for (let attempt = 0; attempt < 34; attempt++) {
@@ -166,7 +166,7 @@ test('B13 guessing from many addresses is throttled too, and a right secret stil
   t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
-test('a rotated secret works beside the one before, and the next rotation ends that', async (t) => {
+test('the previous secret works until the next rotation', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const enter = async (secret: string) =>
     (await requestToken(base, { ...grant, client_id: clientId, client_secret: secret }, elsewhere())).status
@@ -191,7 +191,7 @@ test('a disabled client gets no token, and its live token stops within seconds',
   await eventually('the token to stop', async () => (await client.get('/v1/usage')).status === 401)
 })
 
-test('the metadata names the endpoints, and no answer of them has anything private', async (t) => {
+test('the metadata names the endpoints and contains nothing private', async (t) => {
   const metadata = await send(`${base}/.well-known/oauth-authorization-server`)
   t.like(metadata.json, {
     issuer: product.config.publicUrl,
@@ -204,7 +204,7 @@ test('the metadata names the endpoints, and no answer of them has anything priva
   for (const key of json.keys) t.false(['d', 'p', 'q', 'dp', 'dq', 'qi'].some((name) => name in key))
 })
 
-test('L13 of forty guesses sent at once no more than the limit are looked at', async (t) => {
+test('concurrent guesses above the limit are not compared', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const attacker = elsewhere()
   const startedAt = performance.now()
@@ -221,18 +221,18 @@ test('L13 of forty guesses sent at once no more than the limit are looked at', a
   t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
-test('a client may ask for many tokens at once, as long as its secret is right', async (t) => {
+test('a client with a correct secret may request many tokens at once', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const here = elsewhere()
   const right = { ...grant, client_id: clientId, client_secret: clientSecret }
   const answers = await Promise.all(Array.from({ length: 40 }, () => requestToken(base, right, here)))
-  // On a busy machine some wait too long for their turn with the hashes, which is no refusal of the client.
+  // On a busy machine some wait too long for a hash, which does not refuse the client.
   const statuses = answers.map(({ status }) => status).filter((status) => status !== 503)
   t.deepEqual(new Set(statuses), new Set([200]))
   t.is((await requestToken(base, { ...right, client_secret: 'guess' }, here)).status, 401)
 })
 
-test('B24 M8 the addresses of one IPv6 network are one guesser', async (t) => {
+test('guesses from one IPv6 network count together', async (t) => {
   const { clientId } = await makeCredentials(product)
   const statuses: number[] = []
   for (let n = 1; n <= 60 && statuses.at(-1) !== 429; n++) {
@@ -245,7 +245,7 @@ test('B24 M8 the addresses of one IPv6 network are one guesser', async (t) => {
   t.is((await requestToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, nextListener)).status, 401)
 })
 
-test('L3 two Authorization headers are one too many', async (t) => {
+test('two Authorization headers are refused', async (t) => {
   const client = await openClient(product, base)
   const { clientId, clientSecret } = client.credentials
   const ask = (path: string, init: RequestOptions, authorization: string) =>

@@ -23,16 +23,16 @@ function openSlowCache(freshMs = 60_000) {
 /** Refresh-ahead starts after half of this time, which is longer than any delay of a busy machine. */
 const REFRESH_AFTER_MS = 24_000
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const iteration = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a request for a pending look-up waits for it, so that responses keep their order', async (t) => {
   const { lookupCount, byUuid } = openSlowCache()
   const order: string[] = []
   const first = byUuid.find('a').then(() => order.push('first'))
-  await turn()
+  await iteration()
   const second = byUuid.find('a').then(() => order.push('second'))
   const other = byUuid.find('b').then(() => order.push('other'))
-  await turn()
+  await iteration()
   t.deepEqual(
     lookupCount.map(({ uuids }) => uuids),
     [['a'], ['b']],
@@ -50,10 +50,10 @@ test('a request for a pending look-up waits for it, so that responses keep their
 test('a look-up begun before a change does not answer a request made after it', async (t) => {
   const { lookupCount, byUuid, forget } = openSlowCache()
   const before = byUuid.find('a')
-  await turn()
+  await iteration()
   forget({ kind: 'check', uuid: 'a', projectId: 1 })
   const after = byUuid.find('a')
-  await turn()
+  await iteration()
   t.is(lookupCount.length, 2)
   lookupCount[1]?.answer(known(2))
   t.deepEqual(await after, known(2))
@@ -79,10 +79,10 @@ test('a failed look-up is started again', async (t) => {
   t.is(failing.count, 2)
 })
 
-test('entries in use are refreshed ahead in one query while they stay available', async (t) => {
+test('used entries are refreshed in one query before they expire', async (t) => {
   const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
   const requested = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
-  await turn()
+  await iteration()
   lookupCount[0]?.answer(known(1))
   await Promise.all(requested)
   const peekBoth = () => t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(1), known(1)])
@@ -93,18 +93,18 @@ test('entries in use are refreshed ahead in one query while they stay available'
   t.deepEqual(lookupCount[1]?.uuids, ['a', 'b'])
   for (let n = 0; n < 3; n++) {
     peekBoth()
-    await turn()
+    await iteration()
   }
   lookupCount[1]?.answer(known(2))
-  await turn()
+  await iteration()
   t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(2), known(2)])
   t.is(lookupCount.length, 2, 'once, however often it is used meanwhile')
 })
 
-test('while a look-up ahead is not answered there is no other', async (t) => {
+test('only one refresh-ahead query runs at a time', async (t) => {
   const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
   const requested = ['a', 'b'].map((uuid) => byUuid.find(uuid))
-  await turn()
+  await iteration()
   lookupCount[0]?.answer(known(1))
   await Promise.all(requested)
   await eventually('a second look-up', () => byUuid.peek('a') && lookupCount.length > 1)
@@ -116,11 +116,11 @@ test('while a look-up ahead is not answered there is no other', async (t) => {
   t.deepEqual(lookupCount[2]?.uuids, ['b'])
 })
 
-test('a thousand are looked up ahead in one query, the others in the next', async (t) => {
+test('a refresh-ahead query reads a thousand entries, the next one the others', async (t) => {
   const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
   const uuids = Array.from({ length: 1_001 }, (_, n) => `check ${n}`)
   const requested = uuids.map((uuid) => byUuid.find(uuid))
-  await turn()
+  await iteration()
   lookupCount[0]?.answer(known(1))
   await Promise.all(requested)
   // All of them are old enough before the first is used: their ages differ by a moment.
@@ -137,7 +137,7 @@ test('a thousand are looked up ahead in one query, the others in the next', asyn
 test('a refresh-ahead from before a change is not cached after it', async (t) => {
   const { lookupCount, byUuid, forget } = openSlowCache(REFRESH_AFTER_MS)
   const requested = byUuid.find('a')
-  await turn()
+  await iteration()
   lookupCount[0]?.answer(known(1))
   await requested
   await eventually('a second look-up', () => {
@@ -146,7 +146,7 @@ test('a refresh-ahead from before a change is not cached after it', async (t) =>
   })
   forget({ kind: 'check', uuid: 'a', projectId: 1 })
   lookupCount[1]?.answer(known(1))
-  await turn()
+  await iteration()
   t.is(byUuid.peek('a'), undefined)
 })
 

@@ -21,6 +21,7 @@ function headersOf({ headers }: Answer) {
     limit: headers['ping-body-limit'],
     origin: headers['access-control-allow-origin'],
     cache: headers['cache-control'],
+    safety: headers['x-content-type-options'],
     hasExpired: headers.expires === undefined ? undefined : Date.parse(headers.expires) <= Date.now(),
   }
 }
@@ -30,6 +31,7 @@ const LOGGED = {
   limit: '10000',
   origin: '*',
   cache: NO_CACHE,
+  safety: 'nosniff',
   hasExpired: true,
 }
 
@@ -123,7 +125,8 @@ for (const [path, status, text, hasCacheHeaders] of [
       const cache = hasCacheHeaders
         ? { cache: NO_CACHE, hasExpired: true }
         : { cache: undefined, hasExpired: undefined }
-      t.deepEqual(headersOf(answer), { type: LOGGED.type, limit: undefined, origin: undefined, ...cache })
+      const common = { type: LOGGED.type, safety: LOGGED.safety, limit: undefined, origin: undefined }
+      t.deepEqual(headersOf(answer), { ...common, ...cache })
     }
     t.is(await total(), 0)
   })
@@ -141,7 +144,7 @@ for (const path of [
   '{UUID}',
   '{uuid}%20',
 ]) {
-  test(`/ping/${path} matches no form and is 404`, async (t) => {
+  test(`/ping/${path} matches no form and gets 404`, async (t) => {
     const { fill, total } = await aCrowdedProject()
     t.is((await send(app.url, `/ping/${fill(path)}`)).status, 404)
     t.is(await total(), 0)
@@ -149,7 +152,7 @@ for (const path of [
 }
 
 for (const method of ['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
-  test(`${method} is no ping: 405, and nothing is logged`, async (t) => {
+  test(`${method} gets 405 and logs nothing`, async (t) => {
     const { uuid, pingKey, recorded } = await aPingedProject(app)
     for (const path of [uuid, `${uuid}/fail`, `${pingKey}/job`]) {
       t.is((await send(app.url, `/ping/${path}`, { method })).status, 405)
@@ -158,7 +161,7 @@ for (const method of ['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
   })
 }
 
-test('a preflight is 204 for any origin, and logs nothing', async (t) => {
+test('a preflight gets 204 for any origin and logs nothing', async (t) => {
   const { uuid, pingKey, recorded, checks } = await aPingedProject(app)
   for (const path of [uuid, `${uuid}/start`, `${pingKey}/job`, `${pingKey}/new?create=1`]) {
     const answer = await send(app.url, `/ping/${path}`, { method: 'OPTIONS' })

@@ -4,7 +4,7 @@ import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject } from './listeners.ts'
 
-test('B25: pings beyond the rate limit of their check are counted, though a ping by uuid is answered OK', async (t) => {
+test('pings beyond the rate limit of their check are counted, though a ping by uuid is answered OK', async (t) => {
   // A clock that stands still gives nothing back: exactly two pass.
   const now = 1_700_000_000_000_000
   await using app = await openProduct({

@@ -9,7 +9,7 @@ import { send } from '../../support/send.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 import { addCheck, createTeam, join } from '../web/people.ts'
 
-test('L6, B25: pings that were not logged stand on the page of their check, with how many and why', async (t) => {
+test('the page of a check shows the number of unlogged pings with reasons', async (t) => {
   const now = Date.now() * 1000
   await using app = await openProduct({
     listener: 'http',
@@ -78,14 +78,14 @@ test('the ping key shows when a ping by slug used it last, in the page and on th
   t.regex(await page(), /never/)
   t.regex(await listed(), /ping .* used never/)
   t.is((await send(app.url, `/ping/${pingKey}/job`)).status, 200)
-  await eventually('the use to be noted', async () => /<time/.test(await page()))
+  await eventually('the use to be stored', async () => /<time/.test(await page()))
   const { stdout } = await admin('key', 'list', '--project', team.project.uuid, '--json')
   const [key] = JSON.parse(stdout)
   t.true(Date.now() - Date.parse(key.lastUsedAt) < 60_000, stdout)
   t.regex(await listed(), /ping .* used \d{4}-\d\d-\d\d/)
 })
 
-test('L6, B27: a leaked ping key makes at most twice as many checks as the limit, and the owners are notified once', async (t) => {
+test('a leaked ping key creates at most twice the limit of checks, and owners are notified once', async (t) => {
   await using sink = await openSmtpSink()
   await using product = await openProduct({ env: { SMTP_URL: sink.url } })
   t.is(product.config.checkLimit, 1000)

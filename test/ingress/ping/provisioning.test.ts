@@ -97,7 +97,7 @@ test('a check made through one listener is known at the other', async (t) => {
   t.is((await send(otherListener, `/ping/${pingKey}/late?create=1`)).status, 200)
 })
 
-test('a crowd at two listeners makes one check, and every ping of it is logged', async (t) => {
+test('concurrent pings at two listeners create one check and are all logged', async (t) => {
   const { pingKey, checks } = await aPingedProject(app)
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
@@ -113,7 +113,7 @@ test('a crowd at two listeners makes one check, and every ping of it is logged',
   )
 })
 
-test('B27: a leaked ping key makes at most twice as many checks as the project may have', async (t) => {
+test('a leaked ping key creates at most twice the limit of checks', async (t) => {
   const { pingKey, checks } = await aPingedProject(app, { checkLimit: 3 })
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import express from 'express'
 import { createConnectionCap } from '#shared/platform/http/connection-cap.ts'
@@ -34,7 +34,7 @@ test.after.always(async () => {
   await resources.disposeAsync()
 })
 
-/** A client that sends a beginning, then a piece at a time for as long as the server lets it. */
+/** Connects, sends `beginning`, and then `piece` repeatedly until the server closes the connection. */
 async function drip(beginning: string, piece: string) {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
@@ -66,13 +66,13 @@ async function pingOn(agent: Agent, uuid: string): Promise<{ status: number | un
   })
 }
 
-/** Pings one after the other on one connection until something is true. @returns their statuses */
+/** Sends one ping after the other on one connection until `isOver` returns true. @returns their statuses */
 async function pingUntil(isOver: () => boolean, uuid: string): Promise<(number | undefined)[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const statuses = []
   do {
     statuses.push((await pingOn(agent, uuid)).status)
-    await rest(DRIP_MS)
+    await sleep(DRIP_MS)
   } while (!isOver())
   agent.destroy()
   return statuses
@@ -90,7 +90,7 @@ for (const [what, beginning, piece] of [
     ' ',
   ],
 ] as const) {
-  test.serial(`B20: ${what}: the server hangs up, and no other client waits`, async (t) => {
+  test.serial(`${what}: the server closes the connection, and no other client waits`, async (t) => {
     const slow = await aPingedProject(app)
     const quick = await aPingedProject(app)
     const clients = await Promise.all(
@@ -113,13 +113,13 @@ test.serial('connections that are idle between pings stay open, and do not delay
   const { uuid, shown } = await aPingedProject(app)
   const other = await aPingedProject(app)
   const agents = Array.from({ length: IDLE_CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  // A few at a time: the server, in this same process, must hear of each before its time to speak is over.
+  // Ten at a time, because the server runs in this process and must read each request before its deadline.
   const first: Awaited<ReturnType<typeof pingOn>>[] = []
   while (first.length < agents.length) {
     const few = agents.slice(first.length, first.length + 10)
     first.push(...(await Promise.all(few.map((agent) => pingOn(agent, uuid)))))
   }
-  // They outlast what cuts a slow one that came after them.
+  // The idle connections stay open longer than a slow connection that begins later.
   const slow = await drip(`POST /ping/${other.uuid} HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n`, 'x')
   const statuses = await pingUntil(() => slow.socket.destroyed, other.uuid)
   await slow.closed
@@ -131,7 +131,7 @@ test.serial('connections that are idle between pings stay open, and do not delay
   for (const agent of agents) agent.destroy()
 })
 
-/** More than the kernel keeps for both sides. */
+/** More than the kernel buffers on both sides. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
 /** A server with a very large and a slow response; each fails if it makes no progress for `answerMs`. */
@@ -149,7 +149,7 @@ async function openLargeAnswers(own: AsyncDisposableStack, answerMs: number): Pr
   return server.port
 }
 
-test.serial('B20 M7 a client that does not read its answer is cut, and no other client waits', async (t) => {
+test.serial('a client that does not read its response is disconnected, and no other client waits', async (t) => {
   await using own = new AsyncDisposableStack()
   const at = await openLargeAnswers(own, 3_000)
   const sockets = await Promise.all(
@@ -163,41 +163,41 @@ test.serial('B20 M7 a client that does not read its answer is cut, and no other 
     }),
   )
   const quick = await aPingedProject(app)
-  let cut = 0
+  let closed = 0
   for (const socket of sockets) {
-    // A paused socket does not hear that it was closed: writing to it does.
+    // A paused socket does not notice that it was closed, but a write does.
     const timer = setInterval(() => socket.write('\r\n'), DRIP_MS)
     socket.once('close', () => {
       clearInterval(timer)
-      cut += 1
+      closed += 1
     })
   }
-  const statuses = await pingUntil(() => cut === sockets.length, quick.uuid)
+  const statuses = await pingUntil(() => closed === sockets.length, quick.uuid)
   t.true(statuses.every((status) => status === 200))
 })
 
 test.serial('a slow reader and a client that waits long receive complete responses', async (t) => {
   await using own = new AsyncDisposableStack()
-  // A busy machine stands still for some seconds, which must not look like a client that does.
+  // A busy machine may stall for some seconds, which must not look like a stalled client.
   const answerMs = 15_000
   const at = await openLargeAnswers(own, answerMs)
   const late = fetch(`http://127.0.0.1:${at}/late`).then((answer) => answer.text())
   const { body } = await fetch(`http://127.0.0.1:${at}/large`)
   let length = 0
-  let rests = 0
+  let pauses = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    // Some rests that together are longer than an answer may stand still.
-    if (length > rests * 8_000_000) {
-      rests += 1
-      await rest(answerMs / 3)
+    // Pauses that together are longer than `answerMs`.
+    if (length > pauses * 8_000_000) {
+      pauses += 1
+      await sleep(answerMs / 3)
     }
   }
   t.is(length, LARGE.length)
   t.is(await late, 'late')
 })
 
-test.serial('B20 B24 M7 connections of one address are counted; another address is served', async (t) => {
+test.serial('limits the connections of an address and serves other addresses', async (t) => {
   await using own = new AsyncDisposableStack()
   const listener = startPingListener(app.deps)
   own.use(listener)
@@ -229,7 +229,7 @@ test.serial('B20 B24 M7 connections of one address are counted; another address 
     socket.destroy()
     if (!socket.closed) await once(socket, 'close')
   }
-  await eventually('the address to be let in again', async () => {
+  await eventually('the address to be served again', async () => {
     const again = await open('127.0.0.4')
     again.socket.write(`GET /ping/${uuid} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     await once(again.socket, 'close')

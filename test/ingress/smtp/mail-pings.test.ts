@@ -58,7 +58,7 @@ test('the bytes are stored as sent, dots unstuffed and line ends kept', async (t
   t.is(ping?.body?.toString(), 'Subject: x\r\n\r\n.one\r\nbare\nfeed \xe9\r\n..\r\n')
 })
 
-test('a ping key and a slug address a check, in a domain of any case', async (t) => {
+test('an address with ping key and slug names a check, and its domain is case-insensitive', async (t) => {
   const check = await mail.addCheck({ name: 'nightly', slug: 'nightly' })
   t.is(await sendRaw([`${mail.pingKey}+nightly@HC.Example.ORG`], 'Subject: a\r\n'), '250 OK')
   t.is((await mail.pings(check.id, 1))[0]?.type, 'success')
@@ -204,7 +204,7 @@ const classified: [what: string, filters: object, message: string, type: string]
     'success',
   ],
   ['the HTTP filter alone', { filterHttpBody: true, failureKw: 'ERROR' }, 'Subject: ERROR\r\n\r\nERROR', 'success'],
-  ['nested beyond reason', { filterBody: true, successKw: 'OK' }, nested(200, 'OK'), 'ign'],
+  ['nested too deep', { filterBody: true, successKw: 'OK' }, nested(200, 'OK'), 'ign'],
 ]
 
 for (const [what, filters, message, type] of classified) {
@@ -216,7 +216,7 @@ for (const [what, filters, message, type] of classified) {
 }
 
 test.serial(
-  'M6 of a mail too large for a message the beginning is stored, all of its text searched, and nothing left behind',
+  'a mail too large for a message is truncated, searched completely, and leaves no rows behind',
   async (t) => {
     const plain = await mail.addCheck()
     const filtered = await mail.addCheck({ filterBody: true, successKw: 'needle in the hay' })

@@ -36,7 +36,7 @@ async function leaveUnfinished(address: string, from: string): Promise<SmtpSessi
   return session
 }
 
-test.serial('B33 M6 connections of one address are limited, and other addresses are not delayed', async (t) => {
+test.serial('connections of one address are limited, and other addresses are not delayed', async (t) => {
   const open = []
   for (let n = 0; n < 5; n++) open.push(await openSmtpSession(mail.port, true, HERE))
   await using refused = await openSmtpSession(mail.port, false, HERE)
@@ -55,7 +55,7 @@ test.serial('B33 M6 connections of one address are limited, and other addresses 
   t.is(await again.command('NOOP'), '250 OK')
 })
 
-test.serial('B33 M6 unfinished mails of one address leave room for those of others', async (t) => {
+test.serial('unfinished mails of one address leave room for those of others', async (t) => {
   const check = await mail.addCheck()
   await using _first = await leaveUnfinished(check.address, HERE)
   await using _second = await leaveUnfinished(check.address, HERE)
@@ -67,7 +67,7 @@ test.serial('B33 M6 unfinished mails of one address leave room for those of othe
   t.is(ping?.remoteAddr, ELSEWHERE)
 })
 
-test.serial('M6 beyond its share a check records pings without the mails’ text', async (t) => {
+test.serial('beyond its share a check records pings without the mails’ text', async (t) => {
   const check = await mail.addCheck()
   const filtered = await mail.addCheck({ filterBody: true, successKw: 'SUCCESS', failureKw: 'FAILURE' })
   const texts = ['SUCCESS 1', 'FAILURE 2', 'FAILURE 3', 'SUCCESS 4']
@@ -84,7 +84,7 @@ test.serial('M6 beyond its share a check records pings without the mails’ text
   t.deepEqual(types, ['success', 'fail', 'fail', 'success'], 'keywords are searched all the same')
 })
 
-test.serial('B33 M6 an address that sends too many mails gets a temporary refusal, another is served', async (t) => {
+test.serial('an address that sends too many mails gets a temporary refusal, another is served', async (t) => {
   const check = await mail.addCheck()
   await using eager = await openSmtpSession(mail.port, true, '127.0.0.3')
   let refusal = ''

@@ -5,7 +5,7 @@ import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 import { sinkCertificate, sinkKey } from '../../support/sink-certificate.ts'
 import { openSmtpSession, withMailProject } from './mail-product.ts'
 
-test('L18: with a certificate the listener accepts encrypted mail, and announces only its domain', async (t) => {
+test('with a certificate the listener accepts encrypted mail, and announces only its domain', async (t) => {
   await using mail = await withMailProject(
     await openProduct({ listener: 'mail', env: { SMTP_TLS_CERT: sinkCertificate, SMTP_TLS_KEY: sinkKey } }),
   )
@@ -36,7 +36,7 @@ test('L18: with a certificate the listener accepts encrypted mail, and announces
   encrypted.destroy()
 })
 
-test('L18: a certificate without its key, or a key without a certificate, does not start', async (t) => {
+test('a certificate without its key, or a key without a certificate, does not start', async (t) => {
   for (const one of [{ SMTP_TLS_CERT: sinkCertificate }, { SMTP_TLS_KEY: sinkKey }]) {
     await t.throwsAsync(openProduct({ listener: 'mail', env: one }), {
       message: /SMTP_TLS_CERT and SMTP_TLS_KEY go together/,

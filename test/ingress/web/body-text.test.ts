@@ -3,7 +3,7 @@ import { bodyText } from '../../../ingress/web/monitoring/checks/ping-body.ts'
 
 const shown = (text: string) => bodyText(Buffer.from(text))
 
-test('JSON is shown with its structure, and each of its values as it was written', (t) => {
+test('JSON is indented, and its values are not changed', (t) => {
   const lines = [
     '{',
     '  "rows": [',
@@ -22,12 +22,12 @@ test('a body that is not JSON is shown unchanged', (t) => {
   for (const text of ['all tables dumped\n  { }', '{"cut": [1, 2', '[error] disk full', '']) t.is(shown(text), text)
 })
 
-test('brackets within brackets are shown as they came: indented they would be gigabytes', (t) => {
+test('deeply nested JSON is not indented, because that would need gigabytes', (t) => {
   const nested = '['.repeat(50_000) + ']'.repeat(50_000)
   t.is(shown(nested), nested)
 })
 
-test('a binary body is shown as bytes, unless only its last character is cut', (t) => {
+test('a binary body is shown as a hex dump, truncated UTF-8 as text', (t) => {
   const bytes = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]), Buffer.alloc(11, 0x41)])
   t.is(
     bodyText(bytes),

@@ -37,7 +37,7 @@ const acceptanceRequest = (change: object = {}) => ({
   buyerEmail: newMailbox(),
   ...change,
 })
-const ask = (body: object, client = lender) => client.post('/v1/acceptance/requests', body)
+const requestAcceptance = (body: object, client = lender) => client.post('/v1/acceptance/requests', body)
 
 async function mailTo(to: string, subject: string): Promise<string> {
   const mail = await smtp.waitFor((one) => one.to.includes(to) && one.raw.toString().includes(`Subject: ${subject}`))
@@ -51,7 +51,7 @@ async function mailedPath(to: string): Promise<string> {
   return new URL(/http:\S+\/a\/[\w-]{43}/.exec(text)?.[0] ?? '').pathname
 }
 
-/** Has a code sent and reads it from the mail. */
+/** Requests a code and reads it from the mail. */
 async function mailedCode(path: string, to: string, visitor = createVisitor(app.url)): Promise<string> {
   const answer = await visitor.post(`${path}/code`, {}, path)
   if (answer.status !== 303) throw new Error(`no code: ${answer.status}`)
@@ -60,11 +60,11 @@ async function mailedCode(path: string, to: string, visitor = createVisitor(app.
 
 const timeline = async (ref: string, client = lender) => (await client.get(`/v1/acceptance/${ref}`)).json
 
-test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a scanner confirms nothing', async (t) => {
+test('the mailed code confirms an answer, opening the link does not', async (t) => {
   const body = acceptanceRequest()
   const record = { receivableRef: body.receivableRef, channel: 'IMS', action: 'ACCEPTED', at: '2026-06-20T18:30:00Z' }
   t.is((await lender.post('/v1/acceptance/records', record)).json.tier, 'LENDER_SIDE')
-  const requested = await ask(body)
+  const requested = await requestAcceptance(body)
   t.is(requested.status, 201, requested.text)
   t.like(requested.json, { state: 'OPEN', receivableRef: body.receivableRef, sandboxUrl: undefined })
   const path = await mailedPath(body.buyerEmail)
@@ -82,7 +82,7 @@ test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a
   const code = await mailedCode(path, body.buyerEmail, buyer)
   t.regex(code, /^[0-9]{6}$/)
   t.is((await buyer.post(`${path}/answer`, { code, action: 'ACCEPTED' }, path)).status, 303)
-  t.true((await buyer.get(path)).text.includes('This is answered'))
+  t.true((await buyer.get(path)).text.includes('Already answered'))
   const { records, requests, summary } = await timeline(body.receivableRef)
   t.is(records.length, 2)
   t.like(records[1], {
@@ -98,13 +98,17 @@ test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a
   t.like(requests[0], { state: 'ANSWERED', acceptanceId: records[1].acceptanceId })
   t.like(summary, { tier: 'ISSUER_CONFIRMED', action: 'ACCEPTED' })
   await lender.post('/v1/acceptance/records', record)
-  t.is((await timeline(body.receivableRef)).summary.tier, 'ISSUER_CONFIRMED', 'a repeat takes nothing back')
+  t.is(
+    (await timeline(body.receivableRef)).summary.tier,
+    'ISSUER_CONFIRMED',
+    'a repeated request does not lower the tier',
+  )
 })
 
-test('a link is answered once, and an answered request is one unit', async (t) => {
+test('a link accepts one answer, which is metered as one unit', async (t) => {
   const own = await openClient(app, app.url, { env: 'PRODUCTION' })
   const body = acceptanceRequest()
-  await ask(body, own)
+  await requestAcceptance(body, own)
   t.deepEqual((await own.get('/v1/usage')).json.usage, [])
   const path = await mailedPath(body.buyerEmail)
   const code = await mailedCode(path, body.buyerEmail)
@@ -131,12 +135,12 @@ test('a link is answered once, and an answered request is one unit', async (t) =
   )
   t.true((await eventsOf(app, own)).includes('acceptance.recorded'))
   const row = await app.db('acceptance_requests').where({ receivable_ref: body.receivableRef }).first()
-  t.is(row.sealed_details, null, 'the mailbox is forgotten with the answer')
+  t.is(row.sealed_details, null, 'the answer deletes the mailbox')
 })
 
-test('five wrong codes lock the link for good, a right one after them included', async (t) => {
+test('five wrong codes lock the link permanently', async (t) => {
   const body = acceptanceRequest()
-  await ask(body)
+  await requestAcceptance(body)
   const path = await mailedPath(body.buyerEmail)
   const buyer = createVisitor(app.url)
   const code = await mailedCode(path, body.buyerEmail, buyer)
@@ -145,7 +149,7 @@ test('five wrong codes lock the link for good, a right one after them included',
   for (let left = 4; left >= 0; left--) {
     const answer = await buyer.send(`${path}/answer`, { _csrf, code: wrong, action: 'ACCEPTED' })
     t.is(answer.status, 400)
-    t.true(answer.text.includes(left === 0 ? 'locked' : `Tries left: ${left}`))
+    t.true(answer.text.includes(left === 0 ? 'locked' : `Attempts left: ${left}`))
   }
   t.is((await buyer.send(`${path}/answer`, { _csrf, code, action: 'ACCEPTED' })).status, 409)
   t.is((await buyer.send(`${path}/code`, { _csrf })).status, 409)
@@ -155,9 +159,9 @@ test('five wrong codes lock the link for good, a right one after them included',
   t.is(requests[0].state, 'LOCKED')
 })
 
-test('a new code ends the one before, wrong tries are counted over all of them, and three are sent at most', async (t) => {
+test('at most three codes are sent, and wrong attempts count together', async (t) => {
   const body = acceptanceRequest()
-  await ask(body)
+  await requestAcceptance(body)
   const path = await mailedPath(body.buyerEmail)
   const buyer = createVisitor(app.url)
   const first = await mailedCode(path, body.buyerEmail, buyer)
@@ -174,12 +178,12 @@ test('a new code ends the one before, wrong tries are counted over all of them, 
   t.true((await buyer.get(path)).text.includes('No further code is sent'))
   const late = await buyer.send(`${path}/answer`, { _csrf, code: third, action: 'ACCEPTED' })
   t.is(late.status, 400)
-  t.true(late.text.includes('Tries left: 3'))
+  t.true(late.text.includes('Attempts left: 3'))
 })
 
-test('an expired link looks like an unknown one, and its mailbox is deleted', async (t) => {
+test('an expired link gets the response of an unknown one', async (t) => {
   const body = acceptanceRequest()
-  await ask(body)
+  await requestAcceptance(body)
   const path = await mailedPath(body.buyerEmail)
   const of = { receivable_ref: body.receivableRef }
   await app
@@ -195,9 +199,9 @@ test('an expired link looks like an unknown one, and its mailbox is deleted', as
   t.is((await app.db('acceptance_requests').where(of).first()).sealed_details, null)
 })
 
-test('the sandbox sends no mail: the answer has the link, and its page the code', async (t) => {
+test('the sandbox returns the link and shows the code instead of mails', async (t) => {
   const body = acceptanceRequest()
-  const requested = await ask(body, sandbox)
+  const requested = await requestAcceptance(body, sandbox)
   const path = new URL(requested.json.sandboxUrl).pathname
   const buyer = createVisitor(app.url)
   t.is((await buyer.post(`${path}/code`, {}, path)).status, 303)
@@ -211,7 +215,7 @@ test('the sandbox sends no mail: the answer has the link, and its page the code'
 
 test('the token and the mailbox are never stored in plain text', async (t) => {
   const body = acceptanceRequest()
-  const requested = await ask(body, sandbox)
+  const requested = await requestAcceptance(body, sandbox)
   const token = requested.json.sandboxUrl.split('/a/')[1]
   const tables = ['acceptance_requests', 'acceptance_receivables', 'idempotency_keys', 'rate_limits', 'outgoing_mails']
   for (const table of tables) {
@@ -221,45 +225,46 @@ test('the token and the mailbox are never stored in plain text', async (t) => {
   }
 })
 
-test('a mailbox receives at most five requests an hour, from all senders together', async (t) => {
+test('a mailbox receives at most five requests an hour from all organisations', async (t) => {
   const buyerEmail = newMailbox()
   const other = await openClient(app, app.url, { env: 'PRODUCTION' })
-  for (let n = 0; n < 5; n++) t.is((await ask(acceptanceRequest({ buyerEmail }), n % 2 ? lender : other)).status, 201)
-  const refused = await ask(acceptanceRequest({ buyerEmail: buyerEmail.toUpperCase() }))
+  for (let n = 0; n < 5; n++)
+    t.is((await requestAcceptance(acceptanceRequest({ buyerEmail }), n % 2 ? lender : other)).status, 201)
+  const refused = await requestAcceptance(acceptanceRequest({ buyerEmail: buyerEmail.toUpperCase() }))
   t.is(refused.status, 429)
   t.truthy(refused.headers.get('retry-after'))
 })
 
-test('a reference keeps its receivable, and a foreign form of the page is refused', async (t) => {
+test('refuses another receivable for a reference, and a cross-site form', async (t) => {
   const body = acceptanceRequest()
-  await ask(body, sandbox)
-  const again = await ask({ ...body, receivable: receivable() }, sandbox)
+  await requestAcceptance(body, sandbox)
+  const again = await requestAcceptance({ ...body, receivable: receivable() }, sandbox)
   t.like(again.json, { status: 409, errors: [{ path: 'receivable', code: 'OTHER_RECEIVABLE' }] })
-  const path = new URL((await ask(body, sandbox)).json.sandboxUrl).pathname
+  const path = new URL((await requestAcceptance(body, sandbox)).json.sandboxUrl).pathname
   t.is((await createVisitor(app.url).send(`${path}/code`, {})).status, 403)
 })
 
 const faults: [string, object, string][] = [
-  ['a mailbox that is none', { buyerEmail: 'a@b@c' }, 'buyerEmail'],
+  ['an invalid mailbox', { buyerEmail: 'a@b@c' }, 'buyerEmail'],
   ['a mailbox over two lines', { buyerEmail: 'a@example.com\nBcc: b@example.com' }, 'buyerEmail'],
   ['no receivable', { receivable: undefined }, 'receivable'],
   ['a number with markup', { receivable: receivable({ documentNumber: '<b>1</b>' }) }, 'receivable.documentNumber'],
-  ['a word of the paths', { receivableRef: 'requests' }, 'receivableRef'],
+  ['a reserved reference', { receivableRef: 'requests' }, 'receivableRef'],
   ['an unknown member', { note: 'pay now' }, 'note'],
 ]
 
 for (const [what, change, path] of faults)
-  test(`${what} is 400 and names ${path}`, async (t) => {
-    const { status, json, text } = await ask(acceptanceRequest(change))
+  test(`refuses ${what} with 400 for ${path}`, async (t) => {
+    const { status, json, text } = await requestAcceptance(acceptanceRequest(change))
     t.is(status, 400, text)
     t.is(json.errors[0].path, path)
   })
 
-test('without a mail server a live request is 503, and nothing is stored', async (t) => {
+test('without a mail server a live request gets 503 and is not stored', async (t) => {
   const { base } = await app.ingress({}, { SMTP_URL: '', PORT: '0' })
   const mute = await openClient(app, base, { env: 'PRODUCTION' })
   const body = acceptanceRequest()
-  const refused = await ask(body, mute)
+  const refused = await requestAcceptance(body, mute)
   t.is(refused.status, 503, refused.text)
   t.is(await app.db('acceptance_requests').where({ receivable_ref: body.receivableRef }).first(), undefined)
 })

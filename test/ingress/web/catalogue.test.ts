@@ -1,6 +1,6 @@
 import test from 'ava'
 import { catalogue, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
-import { whyNot } from '../../../ingress/web/monitoring/integrations/catalogue.ts'
+import { unavailableReason } from '../../../ingress/web/monitoring/integrations/catalogue.ts'
 
 test('every kind of integration is in the catalogue once', (t) => {
   const listed = catalogue.flatMap(({ kinds }) => kinds.map(({ kind }) => kind))
@@ -16,8 +16,8 @@ test('an unavailable kind of integration names its missing setting', (t) => {
     ['whatsapp', 'TWILIO_ACCOUNT'],
     ['apprise', 'APPRISE_URL'],
   ] as const)
-    t.regex(whyNot(kind, none) ?? '', new RegExp(setting), kind)
-  t.is(whyNot('slack', none), null)
+    t.regex(unavailableReason(kind, none) ?? '', new RegExp(setting), kind)
+  t.is(unavailableReason('slack', none), null)
   const all = { smtpUrl: 'smtp://a', twilioAccount: 'A', appriseUrl: 'http://a' }
-  for (const kind of integrationKinds.keys()) t.is(whyNot(kind, all), null, kind)
+  for (const kind of integrationKinds.keys()) t.is(unavailableReason(kind, all), null, kind)
 })

@@ -7,14 +7,14 @@ import { previewSchedule, scheduleText } from '../../../ingress/web/monitoring/c
 const SECOND = 1_000_000
 const noon = Date.UTC(2026, 0, 10, 12) * 1000
 
-test('a chart ends at a round duration, and cuts values far beyond the others', (t) => {
+test('a chart has a round maximum and cuts outliers', (t) => {
   const scale = scaleOf([50, 52, 55, 58, 1900].map((seconds) => seconds * SECOND))
   t.is(scale.median, 55 * SECOND)
   t.is(scale.longest, 1900 * SECOND)
   t.is(scale.top, 240 * SECOND, 'three medians, rounded up')
   t.deepEqual(scale.lines, [0, 120 * SECOND, 240 * SECOND])
   t.is(scaleOf([0.14 * SECOND]).top, 0.2 * SECOND)
-  t.is(scaleOf([0]).top > 0, true, 'runs without length divide nothing by zero')
+  t.is(scaleOf([0]).top > 0, true, 'runs without length do not cause a division by zero')
 })
 
 const ping = (id: number, type: LogEntry['type'], rid: string | null = null): LogEntry => ({
@@ -43,7 +43,7 @@ const ping = (id: number, type: LogEntry['type'], rid: string | null = null): Lo
   until: null,
 })
 
-test('a finish and the start of its run are one line, by their run id', (t) => {
+test('a finish and the start with its run id are one line', (t) => {
   const lines = pairEntries([
     ping(6, 'fail', 'b'),
     ping(5, 'success', 'a'),
@@ -59,7 +59,7 @@ test('a finish and the start of its run are one line, by their run id', (t) => {
   )
 })
 
-test('a start without its finish stays, and a finish takes no start of another run', (t) => {
+test('a finish is not paired with the start of another run', (t) => {
   const lines = pairEntries([ping(4, 'start'), ping(3, 'success'), ping(2, 'log'), ping(1, 'start', 'other')])
   t.deepEqual(
     lines.map(({ id, started }) => [id, started]),
@@ -72,15 +72,15 @@ test('a start without its finish stays, and a finish takes no start of another r
   )
 })
 
-test('a text body is shown by its first line that is not blank, a binary body not at all', (t) => {
+test('shows the first nonblank line of a text body, none of a binary one', (t) => {
   t.is(firstLine(Buffer.from('\n\n  ValueError: row 1042 \nmore')), 'ValueError: row 1042')
   t.is(firstLine(Buffer.from([0, 1, 2])), '')
   t.is(firstLine(null), '')
   t.is(firstLine(Buffer.from('x'.repeat(300))).length, 121)
-  t.is(firstLine(Buffer.from('₹'.repeat(5)).subarray(0, 13)), '₹₹₹₹', 'a letter that was cut in two is left out')
+  t.is(firstLine(Buffer.from('₹'.repeat(5)).subarray(0, 13)), '₹₹₹₹', 'a truncated character is omitted')
 })
 
-test('a schedule is described in words, with its next times and its deadline', (t) => {
+test('a preview describes a schedule with its next times and deadline', (t) => {
   const input = {
     kind: 'schedule',
     timeoutSeconds: 0,
@@ -105,8 +105,8 @@ for (const [what, input] of Object.entries({
   'a period that is too short': { kind: 'simple', timeoutSeconds: 5 },
   'a grace time that is no number': { graceSeconds: Number.NaN },
   'an empty schedule': { schedule: ' ' },
-  'a schedule that is none': { schedule: '61 * * * *' },
-  'a zone that is none': { tz: 'Mars/Base' },
+  'an invalid schedule': { schedule: '61 * * * *' },
+  'an unknown zone': { tz: 'Mars/Base' },
   'an early time that is longer than a day': { earlySeconds: 86_401 },
 } as const))
   test(`a preview explains the error: ${what}`, (t) => {

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { addMethod, addPerson } from '../../support/personal.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addIntegration } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -14,7 +15,7 @@ let base: string
 test.before(async () => {
   app = await sharedProduct({ workers: ['sweeper'] })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -48,7 +49,7 @@ test.serial('a policy is assigned to a check, independently of its tags', async 
   t.like(await rulesOf(check), { policy_id: null })
 })
 
-test.serial('parents are shown with warnings, and cycles are refused by name', async (t) => {
+test.serial('parents are shown with warnings, and a cycle is refused with names', async (t) => {
   await setUp()
   const router = await addCheck(owner, team, { name: 'router', timeout: '2', timeout_unit: 'days' })
   const web = await addCheck(owner, team, { name: 'web' })
@@ -70,7 +71,7 @@ test.serial('parents are shown with warnings, and cycles are refused by name', a
   const ring = await owner.post(`/checks/${router}/rules`, { ...sent, parent_tags: '', add_check: 'web' })
   t.is(ring.status, 400)
   t.regex(ring.text, /id="add_check-error">It would depend on itself: router (>|&gt;) web (>|&gt;) router\./)
-  t.is(fieldsOf(ring.text).add_check, 'web', 'what was typed is kept')
+  t.is(fieldsOf(ring.text).add_check, 'web', 'the form keeps the typed name')
   const unknown = await owner.post(path, { ...sent, add_check: 'unknown' })
   t.is(unknown.status, 400)
   t.regex(unknown.text, /There is no check with this name/)
@@ -81,7 +82,7 @@ test.serial('parents are shown with warnings, and cycles are refused by name', a
   t.like(await rulesOf(web), { parents: [] })
 })
 
-test.serial('a viewer changes no rules and simulates nothing; a stranger finds neither', async (t) => {
+test.serial('a viewer cannot change rules or simulate, a stranger gets 404', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'web' })
   const viewer = await join(app, team, 'read-only', `viewer${team.organisationId}@example.com`)
@@ -95,12 +96,14 @@ test.serial('a viewer changes no rules and simulates nothing; a stranger finds n
   t.is(await rulesOf(check), undefined)
 })
 
-test.serial('the simulator compares a draft with the policies in force, for an invented timeline', async (t) => {
+test.serial('the simulator compares a draft with the policies in force', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
   const chat = await addIntegration(app.deps, team.project.id, 'Chat')
   const id = await app.db('checks').where({ uuid: check }).first('id')
   await app.db('check_integrations').insert({ check_id: id?.id, integration_id: chat.id })
+  const anna = await addPerson(app.deps, team.project.organisationId)
+  await addMethod(app.deps, anna.id, 'gotify', { url: 'http://127.0.0.1:9', token: 'anna' })
   const draft = {
     name: 'Typed',
     match: 'prod',
@@ -109,12 +112,16 @@ test.serial('the simulator compares a draft with the policies in force, for an i
     draft_of: 'new',
     'steps[0].whom': 'chosen',
     'steps[0].channels': chat.uuid,
+    'steps[0].people': `person:${anna.email}`,
     'steps[0].wait': '10',
     'steps[0].wait_unit': 'minutes',
   }
   const path = `${base}/simulator`
+  const offered = (await owner.get(`${path}?check=${check}`)).text
+  t.regex(offered, new RegExp(`<option value="${check}" selected>web (<|&lt;)1(>|&gt;)</option>`), 'checks are chosen')
+  t.is((await owner.post(path, { check: '', policy: 'none' })).status, 400)
   const tried = fieldsOf((await owner.post(path, { ...draft, try: 'on' })).text)
-  t.like(tried, { ...draft, policy: 'draft' }, 'the fields of the form come along')
+  t.like(tried, { ...draft, policy: 'draft' }, 'the simulator gets the fields of the form')
   const back = fieldsOf((await owner.post(`${base}/policies/${tried.draft_of}`, { ...tried, do: 'draft' })).text)
   t.like(back, draft, 'the draft is shown again')
   const requested = { ...draft, check, policy: 'draft', source: 'lines', lines: '03:00 ok\n03:10 fail\n03:30 success' }
@@ -125,17 +132,76 @@ test.serial('the simulator compares a draft with the policies in force, for an i
   t.regex(other, /With the draft/)
   t.regex(other, /T03:20:00\+00:00"[^>]*>[^<]*<\/time> Chat: DOWN/)
   t.regex(other, /T03:30:00\+00:00"[^>]*>[^<]*<\/time> Chat: UP/)
+  t.true(other.includes(`</time> ${anna.email} (Gotify): DOWN`))
+  t.true(other.includes(`<li>${anna.email}: Notified: the conditions of the policy were met.</li>`))
+  const lanes = (html: string) => [...html.matchAll(/<text[^>]*>[^<]*<title>([^<]*)/g)].map(([, label]) => label)
+  t.deepEqual([lanes(inForce), lanes(other)], [['Chat'], ['Chat', anna.email]], 'one lane per recipient')
   t.is((await app.db('alert_policies').where({ project_id: team.project.id })).length, 0, 'nothing is stored')
   t.is((await app.db('incidents').where({ project_id: team.project.id })).length, 0)
+  const replayed = (await owner.post(path, { ...requested, source: 'yesterday' })).text
+  const [from = '', until = ''] = [...replayed.matchAll(/<time datetime="([^"]+T00:00:00\+00:00)"/g)].map(
+    ([, at]) => at,
+  )
+  t.is(Date.parse(until) - Date.parse(from), 86_400_000)
+  t.regex(replayed, /The check did not go down in this time/)
   const wrong = await owner.post(path, { ...requested, lines: '03:00 <what>' })
   t.is(wrong.status, 400)
   t.regex(wrong.text, /id="lines-error">Not understood: 03:00 &lt;what/)
   t.is((await owner.post(path, { ...requested, check: 'unknown' })).status, 400)
+  const more = Array.from({ length: 300 }, (_, n) => ({ project_id: team.project.id, name: `more ${n}` }))
+  await app.db('checks').insert(more)
+  t.regex(
+    (await owner.get(`${path}?check=${check}`)).text,
+    /<input id="check" name="check" value="web .* list="checks"/,
+    'too many',
+  )
+  await app.db('checks').where({ project_id: team.project.id }).whereLike('name', 'more %').delete()
   t.is((await owner.post(path, { ...requested, 'steps[0].wait': 'soon' })).status, 400)
-  // One comes free every ten seconds, which this takes on a busy machine.
+  // The limit allows another request every ten seconds, which can pass on a busy machine.
   await stopRefill(app.db, `simulation:${team.project.id}`)
   for (let n = 0; n < 5; n++) await owner.post(path, requested)
   const often = await owner.post(path, requested)
   t.is(often.status, 400)
   t.regex(often.text, /Only six simulations per minute are allowed/)
+})
+
+test.serial('the simulator replays with an unsaved schedule, and returns to its form', async (t) => {
+  await setUp()
+  const check = await addCheck(owner, team, { name: 'web', tags: 'prod' })
+  const people = []
+  for (const name of ['Anna', 'Ben']) {
+    const person = await addPerson(app.deps, team.project.organisationId, name)
+    await addMethod(app.deps, person.id, 'gotify', { url: 'http://127.0.0.1:9', token: name })
+    people.push(person.email)
+  }
+  const [anna = '', ben = ''] = people
+  const form = (person: string) => ({
+    ...{ name: 'Primary', tz: 'UTC', coverage: 'always', layers: '1', effective: 'now' },
+    ...{ 'layers[0].people': person, 'layers[0].start': '2026-01-05T09:00' },
+    ...{ 'layers[0].rotation.unit': 'week', 'layers[0].rotation.every': '1' },
+  })
+  await owner.post(`${base}/on-call/new`, form(anna))
+  const { uuid: schedule } = await app.db('schedules').where({ project_id: team.project.id }).first('uuid')
+  await owner.post(`${base}/policies/new`, {
+    ...{ name: 'On call', match: '*', position: '0', steps: '1' },
+    ...{ 'steps[0].whom': 'none', 'steps[0].people': `schedule:${schedule}` },
+  })
+  const edit = `${base}/on-call/${schedule}/edit`
+  t.regex((await owner.get(edit)).text, /formAction="[^"]*\/simulator"[^>]*>Try it in the simulator</i)
+  const draft = { ...form(ben), schedule }
+  const tried = fieldsOf((await owner.post(`${base}/simulator`, { ...draft, try: 'on' })).text)
+  t.like(tried, { ...draft, policy: 'current' }, 'the fields of the form come along')
+  t.like(fieldsOf((await owner.post(edit, { ...tried, do: 'draft' })).text), draft, 'the draft is shown again')
+  const requested = { ...tried, check, source: 'lines', lines: '03:00 ok\n03:10 fail' }
+  const { status, text } = await owner.post(`${base}/simulator`, requested)
+  t.is(status, 200, text)
+  const [, inForce = '', other = ''] = text.split('class="card outcome"')
+  t.regex(other, /With the draft of the schedule and the policy in force/)
+  const recipients = (html: string) => [...html.matchAll(/<\/time> ([^<]*) \(Gotify\): DOWN/g)].map(([, name]) => name)
+  t.deepEqual([recipients(inForce), recipients(other)], [[anna], [ben]])
+  const wrong = await owner.post(`${base}/simulator`, { ...requested, 'layers[0].start': 'soon' })
+  t.is(wrong.status, 400)
+  t.regex(wrong.text, /The draft of the schedule: layers\[0\]\.start must be /)
+  const { document } = await app.db('schedules').where({ uuid: schedule }).first('document')
+  t.deepEqual(document.layers[0].people, [anna], 'nothing is stored')
 })

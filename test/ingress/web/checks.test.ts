@@ -14,7 +14,7 @@ let list: string
 test.before(async () => {
   app = await sharedProduct()
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -49,7 +49,7 @@ test.serial('bulk actions change only selected checks of the project', async (t)
   t.is(await row(one), undefined)
 })
 
-test.serial('uptime counts from the first ping, shows its start, and is a dash before it', async (t) => {
+test.serial('uptime starts at the first ping and is a dash before it', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const shown = async () => {
@@ -59,7 +59,7 @@ test.serial('uptime counts from the first ping, shows its start, and is a dash b
     return { figure, months: months.map(([, cell]) => cell), text }
   }
   const before = await shown()
-  t.is(before.figure, '–', 'nothing is known of it yet')
+  t.is(before.figure, '–', 'a check without a ping has no uptime')
   t.deepEqual(new Set(before.months), new Set(['–']))
 
   // 28 minutes old, with an outage of 10.25 minutes.
@@ -78,14 +78,14 @@ test.serial('uptime counts from the first ping, shows its start, and is a dash b
   const known = await shown()
   const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(ago(1680))
   const up = Number(new RegExp(`^([\\d.]+) %<small>since ${day}</small>$`).exec(known.figure ?? '')?.[1])
-  // The page is of a moment later than the flips. Downtime is whole seconds of each day: midnight may cost one.
+  // The page is rendered after the flips. Downtime is in whole seconds per day, so midnight may cost one second.
   const seconds = 1681 + (Date.now() - begun) / 1000
   t.true(up >= 63.38 && up <= 100 - 61_400 / seconds, `615 of 1680 seconds were down: ${up}`)
   const month = new RegExp(`<small>since ${day}</small></th><td>([\\d.]+) %</td>`).exec(known.text)?.[1]
   t.true(Math.abs(Number(month) - up) < 0.1, month)
 })
 
-test.serial('a copy has the same settings, but another address and slug', async (t) => {
+test.serial('a copy has the same settings, but another uuid and slug', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup', tags: 'prod', failure_kw: 'ERROR' })
   const answer = await owner.post(`/checks/${uuid}/copy`, {}, '/account')
@@ -94,7 +94,7 @@ test.serial('a copy has the same settings, but another address and slug', async 
   t.not(copied?.uuid, uuid)
 })
 
-test.serial('a check moves with its address and its log, and leaves integrations behind', async (t) => {
+test.serial('a moved check keeps its uuid and log, not its integrations', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const { id } = await insertProject(app.deps.db, { organisationId: team.organisationId, name: 'Second' })
@@ -108,7 +108,7 @@ test.serial('a check moves with its address and its log, and leaves integrations
   t.true((await owner.get(`/checks/${uuid}`)).text.includes('#1 OK'))
 })
 
-test.serial('a long list comes in pages, each check once, in the chosen order', async (t) => {
+test.serial('a long list has pages that contain each check once, in order', async (t) => {
   await setUp()
   await app.deps.db.raw(
     `INSERT INTO checks (project_id, name, tags) SELECT ?, 'check ' || lpad(i::text, 3, '0'), CASE WHEN i % 2 = 0 THEN 'even' ELSE '' END
@@ -141,7 +141,7 @@ test.serial('an export can be imported again and changes nothing', async (t) => 
   t.is((await owner.post(path, { document: 'no json' }, '/account')).status, 400)
 })
 
-test.serial('a form with a mistake is returned as it was typed, and marks the wrong field', async (t) => {
+test.serial('an invalid form keeps its values and shows the error at its field', async (t) => {
   await setUp()
   const fields = { name: 'Kept', kind: 'schedule', schedule: 'every other day', tz: 'Mars/Olympus', grace: '5' }
   const answer = await owner.post(list, { ...fields, grace_unit: 'minutes' }, `${list}/new`)

@@ -13,7 +13,7 @@ test.before(async () => {
   smtp = await openSmtpSink()
   app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -47,7 +47,7 @@ test.serial('mails to the user’s address need no consent', async (t) => {
   t.is(smtp.mails.length, 0)
 })
 
-test.serial('a recipient of alerts consents first, by a button and not by the visit of a scanner', async (t) => {
+test.serial('a recipient consents by a button, not by opening the link', async (t) => {
   await setUp()
   const uuid = await create('someone@example.com')
   t.false(await isVerified(uuid))
@@ -63,7 +63,7 @@ test.serial('a recipient of alerts consents first, by a button and not by the vi
   t.is((await owner.post(`/integrations/${uuid}/ask`, {}, '/account')).status, 404)
 })
 
-test.serial('another address must agree for itself, and the link of the one before is void', async (t) => {
+test.serial('a new address must consent, and the old link becomes invalid', async (t) => {
   await setUp()
   const uuid = await create('first@example.com')
   const before = await mailedPath('first@example.com')
@@ -74,10 +74,10 @@ test.serial('another address must agree for itself, and the link of the one befo
   await recipient.send(path, {})
   t.true(await isVerified(uuid))
   await owner.post(`/integrations/${uuid}/edit`, { ...fields('second@example.com'), name: 'Renamed' })
-  t.true(await isVerified(uuid), 'the same address need not agree again')
+  t.true(await isVerified(uuid), 'the same address needs no further consent')
 })
 
-test.serial('a recipient can be sent another request, but not without a limit', async (t) => {
+test.serial('the number of requests to a recipient is limited', async (t) => {
   await setUp()
   const uuid = await create('slow@example.com')
   const token = await owner.token('/account')

@@ -22,7 +22,7 @@ async function pingedAt(uuid: string, lastPing: string): Promise<void> {
   await app.deps.db('checks').where({ uuid }).update({ status: 'up', n_pings: 1, last_ping: lastPing })
 }
 
-test('a change of the rule for early pings changes the deadline at once', async (t) => {
+test('a change of the early ping rule changes the deadline at once', async (t) => {
   // In the future, so that the running sweeper does not find the check overdue.
   const uuid = await addCheck(owner, team, SCHEDULE)
   await pingedAt(uuid, '2036-11-20T02:59:20Z')
@@ -39,7 +39,7 @@ test('a change of the rule for early pings changes the deadline at once', async 
   t.regex(wrong.text, /The time of an early ping must be between 0 and 86400 seconds\./)
 })
 
-test('the page of a check that went down after an early success offers the rule', async (t) => {
+test('a check that went down after an early success suggests the rule', async (t) => {
   const uuid = await addCheck(owner, team, SCHEDULE)
   await pingedAt(uuid, '2026-11-20T02:59:20Z')
   await app.deps.db('checks').where({ uuid }).update({ status: 'down', alert_after: null })
@@ -73,5 +73,8 @@ test('simulates early pings, and the preview shows their limit', async (t) => {
     ['20', '21', '22'].map((day) => `2026-11-${day}T03:10:00+00:00`),
   )
   const preview = new URLSearchParams({ ...SCHEDULE, schedule: '*/10 * * * *', early: '6', early_unit: 'minutes' })
-  t.regex((await owner.get(`/schedule-preview?${preview}`)).text, /more than 5 min early may count for the time before/)
+  t.regex(
+    (await owner.get(`/schedule-preview?${preview}`)).text,
+    /more than 5 min early \(half of the shortest interval\) may count for the previous time/,
+  )
 })

@@ -1,6 +1,12 @@
 import test from 'ava'
 import { lanesOf, type Run } from '../../../ingress/web/monitoring/checks/runs.ts'
-import { everyText, humanDuration, relativeTime, splitDuration } from '../../../ingress/web/shell/format.ts'
+import {
+  distanceText,
+  everyText,
+  humanDuration,
+  relativeTime,
+  splitDuration,
+} from '../../../ingress/web/shell/format.ts'
 
 for (const [seconds, text] of [
   [0, '0 s'],
@@ -21,11 +27,14 @@ test('a period of one unit is written without the number one', (t) => {
   t.is(everyText(300), 'every 5 min')
 })
 
-test('times are relative to the time of the reader', (t) => {
+test('times are relative to the current time', (t) => {
   const now = 1_800_000_000_000_000
   t.is(relativeTime(now, now), 'just now')
   t.is(relativeTime(now - 90_000_000, now), '1 min ago')
   t.is(relativeTime(now + 7_200_000_000, now), 'in 2 h')
+  t.is(distanceText(now - 5_700_000_000, now), '1 h')
+  t.is(distanceText(now - 5_700_000_000, now, 2), '1 h 35 min')
+  t.is(distanceText(now - 150_000_000, now, 2), '2 min', 'below an hour one unit is exact enough')
 })
 
 test('a form shows a duration in the largest unit that represents it exactly', (t) => {

@@ -44,13 +44,13 @@ const pages: readonly (() => string)[] = [
   () => `/sign-in?done=${encodeURIComponent(markup)}`,
 ]
 for (const [index, path] of pages.entries())
-  test(`B39: markup in texts of others stays text on page ${index + 1}`, async (t) => {
+  test(`markup of users is escaped on page ${index + 1}`, async (t) => {
     const { text } = await owner.get(path())
     t.false(text.includes('<script>alert'))
     t.false(text.includes('<img src=x'))
   })
 
-test('the log shows the subject of a mail, or that it is empty', async (t) => {
+test('the log shows the subject of a mail, or states that it is empty', async (t) => {
   const uuid = await addCheck(owner, team)
   for (const [n, subject] of [
     [1, 'Backup of "db" finished'],
@@ -68,7 +68,7 @@ test('the log shows the subject of a mail, or that it is empty', async (t) => {
   t.regex(text, /Email from a@example\.com/)
 })
 
-test('the public page shows markup as text, and contains no address for pings', async (t) => {
+test('the public page escapes markup and contains no ping URL', async (t) => {
   const page = await app.deps.db('status_pages').first('token')
   const { status, text, headers } = await createVisitor(app.url).get(`/status/${page?.token}`)
   t.is(status, 200)
@@ -79,7 +79,7 @@ test('the public page shows markup as text, and contains no address for pings', 
   t.regex(String(headers['content-security-policy']), /frame-ancestors 'none'/)
 })
 
-test('a status page that was taken down is as if it had never been', async (t) => {
+test('an unpublished status page gets the answer of an unknown one', async (t) => {
   const other = await createTeam(app, 'Other')
   const manager = await join(app, other, 'manager', 'other@example.com')
   await manager.post(`/projects/${other.project.uuid}/status-page`, { title: 'x', tags: '' }, '/account')
@@ -88,7 +88,7 @@ test('a status page that was taken down is as if it had never been', async (t) =
   t.is((await createVisitor(app.url).get(`/status/${page?.token}`)).status, 404)
 })
 
-test('the body of a ping is downloaded as it came, and can never become a page', async (t) => {
+test('the body of a ping is downloaded unchanged and never rendered as a page', async (t) => {
   const { text, headers } = await owner.get(`/checks/${check}/pings/1/body`)
   t.is(text, markup)
   t.regex(String(headers['content-type']), /^text\/plain/)
@@ -96,7 +96,7 @@ test('the body of a ping is downloaded as it came, and can never become a page',
   t.regex(String(headers['content-disposition']), /^attachment/)
 })
 
-test('B39: a mail is laid out where nothing runs and nothing is loaded from elsewhere', async (t) => {
+test('a mail is rendered without scripts and without external resources', async (t) => {
   const { headers } = await owner.get(`/checks/${check}/pings/2/mail`)
   const policy = String(headers['content-security-policy'])
   t.regex(policy, /^sandbox;/)
@@ -107,7 +107,7 @@ test('B39: a mail is laid out where nothing runs and nothing is loaded from else
   t.notRegex(page.text, /<iframe[^>]*(allow-|srcdoc)/)
 })
 
-test.serial('a mail is read as its text, as its sender laid it out, and as it was sent, by plain links', async (t) => {
+test.serial('links show the text, the layout and the source of a mail', async (t) => {
   const path = `/checks/${check}/pings/2`
   const read = async (view: string) => (await owner.get(view === 'text' ? path : `${path}?view=${view}`)).text
   const parsed = async () => {
@@ -130,19 +130,23 @@ test.serial('a mail is read as its text, as its sender laid it out, and as it wa
     )
   }
   const text = await read('text')
-  t.regex(text, /aria-label="text of the mail"><code>x<\/code>/, 'no plain part: the text of its HTML')
+  t.regex(
+    text,
+    /aria-label="text of the mail"><code>x<\/code>/,
+    'a mail without a plain part shows the text of its HTML',
+  )
   t.regex(text, /<dt>Sender<\/dt><dd[^>]*>a@example\.com</)
   t.false(text.includes('<iframe'))
-  t.regex(await read('html'), /<iframe[^>]* height="160"/, 'as high as its one line needs')
+  t.regex(await read('html'), /<iframe[^>]* height="160"/, 'the frame has the height of one line')
   const before = await parsed()
   const source = await read('source')
   t.regex(source, /aria-label="source of the mail"><code>From: a@example\.com\r?\n?/)
   t.true(source.includes('Content-Type: text/html'))
-  t.is(await parsed(), before, 'what is shown as it came is not parsed')
+  t.is(await parsed(), before, 'the source is shown without parsing')
   t.regex(await read('nonsense'), /aria-label="text of the mail"/)
 })
 
-test('a check is found by the name that messages use, by its members only', async (t) => {
+test('only members can open a check by the link in a message', async (t) => {
   const path = `/checks/${uniqueKey(check)}`
   t.is((await owner.get(path)).headers.location, `/checks/${check}`)
   const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner')

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -28,6 +29,10 @@ async function setUp() {
     muted: await add('backup', { suppression: 'MAINTENANCE' }),
     alerting: await add('billing', { severity: 'warning' }),
   }
+  await app
+    .db('incidents')
+    .where({ id: ids.acknowledged })
+    .update({ down_at: app.db.raw(`now() - interval '40 minutes'`) })
   return { team, owner, path: `/projects/${team.project.uuid}/incidents`, ids }
 }
 
@@ -36,8 +41,8 @@ const idsOf = (html: string) => [
 ]
 const lines = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
-test('tabs list incidents by state, and show the reason of a mute and who works on one', async (t) => {
-  const { owner, path, ids } = await setUp()
+test('tabs list incidents by state with assignee and mute reason', async (t) => {
+  const { team, owner, path, ids } = await setUp()
   const { text } = await owner.get(path)
   t.deepEqual(idsOf(text), [ids.alerting, ids.muted, ids.acknowledged])
   t.regex(lines(text), /Open 3 Acknowledged 1 Resolved 1 Mine 1/)
@@ -45,9 +50,89 @@ test('tabs list incidents by state, and show the reason of a mute and who works 
   t.regex(lines(text), /Acknowledged search .*owner-\d+@example\.com/)
   t.deepEqual(idsOf((await owner.get(`${path}?tab=resolved`)).text), [ids.resolved])
   t.deepEqual(idsOf((await owner.get(`${path}?tab=mine`)).text), [ids.acknowledged])
+  await app
+    .db('users')
+    .where({ email: emailOf(team, 'owner') })
+    .update({ name: 'Ada Owner' })
+  t.regex(lines((await owner.get(path)).text), /Acknowledged search .*40 min Ada Owner/, 'a member is shown by name')
 })
 
-test('filters of the list apply together and to the counts of the tabs', async (t) => {
+test('an empty tab explains itself and leads to the next step', async (t) => {
+  const team = await createTeam(app, 'Empty')
+  const owner = await join(app, team, 'owner')
+  const viewer = await join(app, team, 'read-only')
+  const base = `/projects/${team.project.uuid}`
+  const path = `${base}/incidents`
+  const { text } = await owner.get(path)
+  t.regex(text, /<h2 id="empty-title">No open incidents<\/h2>/)
+  t.true(text.includes(`href="${base}/policies/new"`), 'a policy decides who is notified')
+  t.notRegex(text, /name="severity"/, 'nothing to filter')
+  t.false((await viewer.get(path)).text.includes('/policies/new'))
+  const uuid = await addCheck(owner, team, { name: 'mailer' })
+  const { id: checkId } = await app.db('checks').where({ uuid }).first('id')
+  await addIncident(app.db, { projectId: team.project.id, checkId }, { ...ENDED, resolved_at: new Date() })
+  t.true((await owner.get(path)).text.includes(`href="${path}?tab=resolved">Resolved incidents`))
+  t.regex((await owner.get(`${path}?q=other`)).text, /No incident fits these filters\./)
+  t.notRegex((await owner.get(`${path}?tab=resolved`)).text, /Next notification|Mute 1 h/)
+})
+
+test('all pages show that no notification follows, or the current mute', async (t) => {
+  const { owner, team, path, ids } = await setUp()
+  const exhausted = { is_direct: false, notified: '[1]', exhausted_at: new Date() }
+  await app.db('incidents').where({ id: ids.alerting }).update(exhausted)
+  const row = await app.db('incidents').where({ id: ids.alerting }).first('check_id')
+  const check = `/checks/${(await app.db('checks').where({ id: row.check_id }).first('uuid')).uuid}`
+  const list = `/projects/${team.project.uuid}/checks`
+  const shown = async (page: string) => lines((await owner.get(page)).text)
+  for (const page of [path, list, `${list}?wall=1`]) t.regex(await shown(page), /No further notification/, page)
+  const pages = [`/incidents/${ids.alerting}`, check]
+  for (const page of pages) t.regex(await shown(page), /No further notification until it is up again\./, page)
+  await owner.post(`${check}/mute`, { back: list }, list)
+  for (const page of pages) {
+    t.regex(await shown(page), /Next notification: none, it is muted until 20\d\d-/, page)
+    t.notRegex(await shown(page), /No further notification/, page)
+  }
+})
+
+test('the list names the next recipient and counts further ones; the page names all', async (t) => {
+  const { team, owner, path, ids } = await setUp()
+  const people = ['anna', 'ben', 'carl'].map((name) => ({ person: `${name}@example.org` }))
+  const next = async (shown: object[], page: string) => {
+    const later = { ...IMPLICIT_PLAN.steps[0], people: shown, own: false, wait: 1815 }
+    const policy = { project_id: team.project.id, name: 'p', plan: { ...IMPLICIT_PLAN, steps: [later] } }
+    const [{ id }] = await app.db('alert_policies').insert(policy).returning('id')
+    await app.db('incidents').where({ id: ids.alerting }).update({ is_direct: false, policy_id: id })
+    return lines((await owner.get(page)).text)
+  }
+  const page = `/incidents/${ids.alerting}`
+  t.regex(await next(people.slice(0, 2), path), / anna@example\.org, ben@example\.org in 20 min /)
+  t.regex(await next(people, path), / anna@example\.org and 2 more in 20 min /)
+  const all =
+    /Next notification: anna@example\.org, ben@example\.org, carl@example\.org in 20 min , if it is still down/
+  t.regex(await next(people, page), all)
+})
+
+test('a resolved incident names who acknowledged it, unless it was undone', async (t) => {
+  const { team, owner, path, ids } = await setUp()
+  const page = `/incidents/${ids.resolved}`
+  const who = async () =>
+    lines(/<td class="i-who[^>]*>.*?<\/td>/s.exec((await owner.get(`${path}?tab=resolved`)).text)?.[0] ?? '').trim()
+  const head = async () =>
+    / Acknowledged by (\S+@example\.org(?: \(SMS\))?)\./.exec(lines((await owner.get(page)).text))?.[1]
+  const act = (kind: string) =>
+    app
+      .db('incident_events')
+      .insert({ incident_id: ids.resolved, kind, actor_name: 'ben@example.org', via: 'page', text: '' })
+  await act('ack')
+  t.deepEqual([await who(), await head()], ['ben@example.org', 'ben@example.org'], 'an acknowledgement that expired')
+  await act('unack')
+  t.deepEqual([await who(), await head()], ['–', undefined])
+  const ack = { ack_at: new Date(), ack_by: 'anna@example.org', ack_via: 'sms', assignee: emailOf(team, 'owner') }
+  await app.db('incidents').where({ id: ids.resolved }).update(ack)
+  t.deepEqual([await who(), await head()], ['anna@example.org (SMS)', 'anna@example.org (SMS)'], 'not the assignee')
+})
+
+test('filters combine and apply to the counts of the tabs', async (t) => {
   const { owner, path, ids } = await setUp()
   const found = async (query: string) => idsOf((await owner.get(`${path}?${query}`)).text)
   t.deepEqual(await found('q=BILL'), [ids.alerting])
@@ -62,13 +147,13 @@ test('filters of the list apply together and to the counts of the tabs', async (
   t.regex(lines((await owner.get(`${path}?q=bill`)).text), /Open 1 Acknowledged 0 Resolved 0/)
 })
 
-/** Ticks incidents as a browser does. */
+/** Acknowledges the selected incidents through the form. */
 async function acknowledgeSelected(visitor: Visitor, path: string, ids: readonly string[], page: string) {
   const body = new URLSearchParams([['_csrf', await visitor.token(page)], ...ids.map((id) => ['incident', id])])
   return await visitor.sendBody(path, body.toString(), { 'content-type': 'application/x-www-form-urlencoded' })
 }
 
-test('selected incidents are acknowledged together; a viewer and another team cannot', async (t) => {
+test('members of the team acknowledge selected incidents, viewers cannot', async (t) => {
   const { team, owner, path, ids } = await setUp()
   const viewer = await join(app, team, 'read-only')
   const other = await createTeam(app, 'Other')
@@ -77,7 +162,7 @@ test('selected incidents are acknowledged together; a viewer and another team ca
   t.is((await acknowledgeSelected(viewer, `${path}/ack`, all, '/account')).status, 403)
   t.notRegex((await viewer.get(path)).text, /Acknowledge<\/button>/)
   t.is((await acknowledgeSelected(stranger, ackOf(other), all, '/account')).status, 303)
-  t.is(await countAcknowledged(team), 1, 'another project acknowledges none of them')
+  t.is(await countAcknowledged(team), 1, 'another project cannot acknowledge them')
   t.is((await acknowledgeSelected(owner, `${path}/ack`, all, path)).status, 303)
   t.regex((await owner.get(path)).text, /3 acknowledged\./)
   t.is(await countAcknowledged(team), 3)

@@ -1,32 +1,41 @@
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { addIncident } from '../../support/incidents.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { addCheck, createTeam, emailOf, join } from './people.ts'
+import { addCheck, createTeam, emailOf, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
 
 let app: HttpProduct
 test.before(async () => {
   app = await sharedProduct()
 })
 
-/** An incident with a failure, a failed notification and a note. */
+/** Adds an incident and its check, which is down because the shared alerter resolves other incidents. */
+async function addIncidentOf({ owner, team }: { owner: Visitor; team: Team }, { name = '', minutes = 10 }) {
+  const uuid = await addCheck(owner, team, { name })
+  const { id: checkId } = await app.db('checks').where({ uuid }).first('id')
+  const id = await addIncident(app.db, { projectId: team.project.id, checkId }, { minutes })
+  const at = app.db('incidents').where({ id }).select('down_at')
+  await app.db('flips').insert({ check_id: checkId, at, from_status: 'up', to_status: 'down', reason: 'timeout' })
+  await app.db('checks').where({ id: checkId }).update({ status: 'down' })
+  return { uuid, checkId, id }
+}
+
+/** Creates an incident with a failure, a failed notification and a note. */
 async function setUp() {
   const team = await createTeam(app, 'Team')
   const owner = await join(app, team, 'owner')
-  const uuid = await addCheck(owner, team, { name: 'billing' })
-  const check = await app.db('checks').where({ uuid }).first('id')
-  const id = await addIncident(app.db, { projectId: team.project.id, checkId: check.id })
-  const at = app.db('incidents').where({ id }).select('down_at')
-  await app.db('flips').insert({ check_id: check.id, at, from_status: 'up', to_status: 'down', reason: 'timeout' })
-  await app.db('checks').where({ id: check.id }).update({ status: 'down' })
+  const { uuid, checkId, id } = await addIncidentOf({ owner, team }, { name: 'billing' })
   await app
     .db('incident_events')
     .insert([{ incident_id: id, kind: 'note', actor_name: 'anna@example.org', via: 'page', text: 'disk <full>' }])
   await app.db('alert_decisions').insert({
-    ...{ check_id: check.id, incident_id: id, at, outcome: 'suppressed', reason: 'MAINTENANCE' },
+    ...{ check_id: checkId, incident_id: id, outcome: 'suppressed', reason: 'MAINTENANCE' },
+    at: app.db('incidents').where({ id }).select('down_at'),
     detail: { name: 'Patch night' },
   })
-  return { team, owner, check: uuid, checkId: check.id, path: `/incidents/${id}`, id }
+  return { team, owner, check: uuid, checkId, path: `/incidents/${id}`, id }
 }
 
 const lines = (html: string) =>
@@ -50,6 +59,34 @@ test('the head states cause and state; the timeline has filters', async (t) => {
   t.notRegex(lines((await owner.get(`${path}?show=notifications`)).text), /Note by anna/)
 })
 
+test('times are in the zone of the account, otherwise in that of the check, and the timeline names it', async (t) => {
+  const { owner, path, checkId, team } = await setUp()
+  await app.db('checks').where({ id: checkId }).update({ tz: 'Asia/Kolkata' })
+  const zone = async () => /<html[^>]* data-zone="([^"]*)"/.exec((await owner.get(path)).text)?.[1]
+  t.is(await zone(), 'Asia/Kolkata')
+  t.regex((await owner.get(path)).text, /Times in <span data-zone-name[^>]*>UTC<\/span>\./, 'without scripts')
+  const { id } = await app
+    .db('users')
+    .where({ email: emailOf(team, 'owner') })
+    .first('id')
+  await app.db('user_reports').insert({ user_id: id, report: 'off', reminder: 'off', tz: 'Europe/Riga' })
+  t.is(await zone(), 'Europe/Riga')
+})
+
+test('the page of an incident and its check show the first line of the last failure', async (t) => {
+  const { owner, team, check, checkId, path } = await setUp()
+  await app.db('flips').where({ check_id: checkId }).update({ reason: 'fail' })
+  const ping = { check_id: checkId, type: 'fail', scheme: 'http', method: 'POST', ua: 'curl' }
+  await app.db('pings').insert({ ...ping, slot: 1, n: 1, at: new Date(), body: '\nno <space>\nsecond' })
+  await app.db('checks').where({ id: checkId }).update({ n_pings: 1 })
+  for (const page of [path, `/checks/${check}`])
+    t.regex(lines((await owner.get(page)).text), /Last failure: ping #1 : no <space> /)
+  const reader = await join(app, team, 'read-only')
+  const { text } = await reader.get(path)
+  t.regex(text, /Last failure: <a href="\/checks\/[0-9a-f]{40}\/pings\/1">/)
+  t.false(lines(text).includes('no <space>'), 'a body may contain a ping URL')
+})
+
 test('a long timeline continues on the next page', async (t) => {
   const { owner, path, id } = await setUp()
   const note = { incident_id: id, kind: 'note', actor_name: 'anna', via: 'api' }
@@ -59,7 +96,7 @@ test('a long timeline continues on the next page', async (t) => {
   t.regex(lines((await owner.get(`${path}?after=500`)).text), /Note by anna: n\d+\./)
 })
 
-test('the report starts from a template, takes the timeline and is exported as text', async (t) => {
+test('the report has a template, inserts the timeline and is exported', async (t) => {
   const { owner, path, team } = await setUp()
   t.regex((await owner.get(path)).text, /<textarea[^>]*>Summary\n[\s\S]*Timeline[\s\S]*Actions/)
   await owner.post(
@@ -80,7 +117,7 @@ test('the report starts from a template, takes the timeline and is exported as t
   t.is((await viewer.get(`${path}/markdown`)).status, 200)
 })
 
-test('a responder acts on incidents but does not merge them or write the report', async (t) => {
+test('a responder acts on incidents but cannot merge or report them', async (t) => {
   const { team, path, id } = await setUp()
   const responder = await join(app, team, 'responder')
   t.is((await responder.post(`${path}/take`, {}, path)).status, 303)
@@ -97,7 +134,7 @@ test('saving the unchanged template stores no report', async (t) => {
   t.is((await app.db('incidents').where({ id }).first('report')).report, '')
 })
 
-test('the buttons of the page take, mute, assign and escalate', async (t) => {
+test('the page can assign, mute and escalate an incident', async (t) => {
   const { owner, team, path, id } = await setUp()
   const row = () => app.db('incidents').where({ id }).first()
   const me = emailOf(team, 'owner')
@@ -109,36 +146,41 @@ test('the buttons of the page take, mute, assign and escalate', async (t) => {
   t.is((await owner.post(`${path}/ack`, { for: '1' }, path)).status, 400)
   t.is((await owner.post(`${path}/assign`, { to: '' }, path)).status, 303)
   t.like(await row(), { assignee: null })
+  await owner.post(`${path}/assign`, { to: me, notify: 'on' }, path)
+  t.like(await row(), { assignee: me, state: 'acknowledged' }, 'a person who assigns to themselves is not notified')
+  const to = emailOf(team, 'read-only')
+  const viewer = await join(app, team, 'read-only')
+  await owner.post(`${path}/assign`, { to, notify: 'on' }, path)
+  t.true((await owner.get(path)).text.includes(`Not possible: ${to} cannot be reached.`))
+  t.is((await owner.post(`${path}/assign`, { to }, path)).status, 303)
+  t.like(await row(), { assignee: to })
+  const notes = Array.from({ length: 200 }, () => ({ incident_id: id, kind: 'note', text: 'many' }))
+  await app.db('incident_events').insert(notes)
+  t.is((await owner.post(`${path}/assign`, { to: me }, path)).status, 303)
+  t.true((await owner.get(path)).text.includes('Not possible: incident has 200 actions, the maximum.'))
+  await app.db('incident_events').where({ incident_id: id, text: 'many' }).delete()
   t.notRegex((await owner.get(path)).text, /Escalate now/, 'without a policy there is no further step')
-  const plan = { when: { failures: 1, of: null, down_for: 0, successes: 1 }, group: { checks: 20, within: 0 } }
-  const step = { wait: 3600, channels: [], severity: 'info', repeat: null, hours: [], outside: 'wait' }
+  const step = { ...IMPLICIT_PLAN.steps[0], wait: 3600, channels: [] }
   const [policy] = await app
     .db('alert_policies')
     .insert({
       project_id: team.project.id,
       name: 'p',
-      plan: { ...plan, steps: [step], flapping: null, ack_timeout: null },
+      plan: { ...IMPLICIT_PLAN, steps: [step] },
     })
     .returning('id')
   await app.db('incidents').where({ id }).update({ is_direct: false, policy_id: policy.id })
   t.regex((await owner.get(path)).text, /Escalate now/)
   t.is((await owner.post(`${path}/escalate`, {}, path)).status, 303)
   t.regex((await owner.get(path)).text, /Escalated by owner-/)
-  const viewer = await join(app, team, 'read-only')
   for (const verb of ['take', 'escalate', 'assign'])
     t.is((await viewer.post(`${path}/${verb}`, {}, '/account')).status, 403, verb)
 })
 
-test('incidents that began together are merged on request and separated', async (t) => {
+test('incidents that began together can be merged and separated', async (t) => {
   const { owner, team, path, id } = await setUp()
-  const add = async (name: string, minutes: number) => {
-    const check = await app
-      .db('checks')
-      .where({ uuid: await addCheck(owner, team, { name }) })
-      .first('id')
-    return await addIncident(app.db, { projectId: team.project.id, checkId: check.id }, { minutes })
-  }
-  const [member, earlier] = [await add('ledger', 12), await add('mailer', 60)]
+  const { id: member } = await addIncidentOf({ owner, team }, { name: 'ledger', minutes: 12 })
+  const { id: earlier } = await addIncidentOf({ owner, team }, { name: 'mailer', minutes: 60 })
   t.regex((await owner.get(path)).text, /1 more began at that time: Merge/)
   t.is((await owner.post(`${path}/collect`, { _confirmed: 'yes' }, path)).status, 303)
   t.is((await app.db('incidents').where({ id: member }).first()).lead_id, id)

@@ -48,7 +48,7 @@ test('a reader sees no text of an integration, which can contain a secret', (t) 
   }
 })
 
-test('numbers, lists, switches and headers become what the kinds take', (t) => {
+test('numbers, lists, switches and headers are converted for each kind', (t) => {
   const fieldsOf = (kind: string) => {
     const found = integrationKinds.get(kind)
     return found ? optionFields(found) : []

@@ -2,7 +2,7 @@ import test from 'ava'
 import { addWebhook } from '../../support/alerts.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { addCheck, createTeam, join, type Team } from './people.ts'
+import { addCheck, createTeam, emailOf, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -13,16 +13,21 @@ let base: string
 test.before(async () => {
   app = await sharedProduct({ env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}/integrations`
 }
 
+test.serial("the form for a mail integration suggests the user's address", async (t) => {
+  await setUp()
+  t.regex((await owner.get(`${base}/new/email`)).text, new RegExp(`value="${emailOf(team, 'owner')}"`))
+})
+
 const add = (name: string) => addWebhook(app.deps, team.project.id, `https://example.org/${name}`)
 
-/** Messages of an integration, the newest last. */
+/** Stores messages of an integration, the newest last. */
 async function addMessages(integrationId: number, states: readonly string[]): Promise<void> {
   for (const [n, state] of states.entries())
     await app.deps.db.raw(
@@ -32,7 +37,7 @@ async function addMessages(integrationId: number, states: readonly string[]): Pr
     )
 }
 
-test.serial('a row shows what became of the last twenty messages, and when one arrived last', async (t) => {
+test.serial('a row shows the results of the last twenty messages and the last delivery', async (t) => {
   await setUp()
   const [good, bad] = [await add('good'), await add('bad')]
   await addMessages(
@@ -50,7 +55,20 @@ test.serial('a row shows what became of the last twenty messages, and when one a
   t.regex(text, /Received status code 500 · last success <time[^>]*>3 min ago/)
 })
 
-test.serial('an integration is tried and switched from its row, which leads back to the list', async (t) => {
+test.serial('the pages of a new project show the next step', async (t) => {
+  await setUp()
+  const project = `/projects/${team.project.uuid}`
+  const reader = await join(app, team, 'read-only')
+  await addCheck(owner, team, { name: 'backup' })
+  t.regex((await owner.get(`${project}/checks`)).text, /No alerts are sent yet: this project has no integrations/)
+  t.false((await reader.get(`${project}/checks`)).text.includes('No alerts are sent yet'))
+  t.regex((await owner.get(`${project}/policies`)).text, /Add an escalation/)
+  t.regex((await owner.get(`${project}/keys`)).text, /Rotate creates a new key/)
+  await add('hook')
+  t.false((await owner.get(`${project}/checks`)).text.includes('No alerts are sent yet'))
+})
+
+test.serial('the row of an integration has a test and a switch', async (t) => {
   await setUp()
   const integration = await add('hook')
   const path = `/integrations/${integration.uuid}`
@@ -61,15 +79,17 @@ test.serial('an integration is tried and switched from its row, which leads back
 
   const isOff = async () =>
     (await app.deps.db('integrations').where({ id: integration.id }).first())?.disabled_at !== null
+  t.regex((await owner.get(path)).text, /switch it off instead[\s\S]*>Switch off</)
   t.is((await owner.post(`${path}/disable`, { back: base }, base)).headers.location, base)
   t.true(await isOff())
+  t.notRegex((await owner.get(path)).text, /witch (it )?off/)
   const { text } = await owner.get(base)
   t.regex(text, /role="switch"[^>]*aria-checked="false"[^>]*>Off</)
-  t.false(text.includes(`${path}/test`), 'what is off is not tried')
+  t.false(text.includes(`${path}/test`), 'a disabled integration has no test button')
   t.is(
     (await owner.post(`${path}/enable`, {}, base)).headers.location,
     path,
-    'a form that names no place goes to its page',
+    'a form without a return path redirects to the page of the integration',
   )
   t.false(await isOff())
   const actions = await app.deps.db('audit_log').where({ organisation_id: team.organisationId }).pluck('action')
@@ -80,7 +100,7 @@ test.serial('an integration is tried and switched from its row, which leads back
   ])
 })
 
-test.serial('a switch of another site’s address leads nowhere else', async (t) => {
+test.serial('a return URL of another site is ignored', async (t) => {
   await setUp()
   const { uuid } = await add('hook')
   const answer = await owner.post(`/integrations/${uuid}/disable`, { back: '//evil.example/' }, base)
@@ -97,28 +117,22 @@ test.serial('a viewer cannot test or disable an integration', async (t) => {
     t.is((await viewer.post(`/integrations/${uuid}/${verb}`, {}, '/account')).status, 403, verb)
 })
 
-test.serial(
-  'an integration that fails is marked where it is chosen, and lists the checks that it is for',
-  async (t) => {
-    await setUp()
-    const integration = await add('hook')
-    await app.deps.db('integrations').where({ id: integration.id }).update({ last_error: 'Received status code 500' })
-    const uuid = await addCheck(owner, team, { name: 'Night job', integration: integration.uuid })
-    t.regex(
-      (await owner.get(`/checks/${uuid}/edit`)).text,
-      /webhook <small>Webhook<\/small> <span class="pill bad">failing</,
-    )
-    t.regex(
-      (await owner.get(`/projects/${team.project.uuid}/checks`)).text,
-      /title="webhook \(failing\) for Night job"/,
-    )
-    t.true(
-      (await owner.get(`/integrations/${integration.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`),
-    )
-  },
-)
+test.serial('forms mark a failing integration, and its page lists its checks', async (t) => {
+  await setUp()
+  const integration = await add('hook')
+  await app.deps.db('integrations').where({ id: integration.id }).update({ last_error: 'Received status code 500' })
+  const uuid = await addCheck(owner, team, { name: 'Night job', integration: integration.uuid })
+  t.regex(
+    (await owner.get(`/checks/${uuid}/edit`)).text,
+    /webhook <small>Webhook<\/small> <span class="pill bad">failing</,
+  )
+  t.regex((await owner.get(`/projects/${team.project.uuid}/checks`)).text, /title="webhook \(failing\) for Night job"/)
+  t.true(
+    (await owner.get(`/integrations/${integration.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`),
+  )
+})
 
-test.serial('an integration that only a policy notifies counts as used, and its deletion warns of this', async (t) => {
+test.serial('deleting an integration warns about policies that use it', async (t) => {
   await setUp()
   const integration = await add('hook')
   const question = async () =>
@@ -137,47 +151,50 @@ test.serial('an integration that only a policy notifies counts as used, and its 
   t.regex((await owner.get(`/checks/${own}`)).text, /Not notified: the alert policy uses other integrations\./)
 })
 
-test.serial(
-  'the form of a webhook previews the request, saves nothing, and shows each error beside its field',
-  async (t) => {
-    await setUp()
-    const path = `${base}/new/webhook`
-    const fields = {
-      do: 'preview',
-      name: 'Hook',
-      'option-url_down': 'https://example.org/$SLUG?at=$NOW',
-      'option-body_down': '{"check": $NAME_JSON, "tag": "$TAG2"}',
-      'option-headers_down': 'X-Status: $STATUS of $NAME',
-    }
-    const { status, text } = await owner.post(path, fields, path)
-    t.is(status, 200)
-    const preview = text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
-    for (const line of [
-      'POST https://example.org/nightly-backup?at=2026-11-21T03%3A47%3A12%2B00%3A00',
-      'content-type: application/json',
-      'x-status: down of Nightly backup',
-      '{"check": "Nightly backup", "tag": "db"}',
-      'Nothing: there is no address.',
-    ])
-      t.true(preview.includes(line), line)
-    t.true(preview.includes('$NAME_JSON'), 'what was typed stays')
-    t.deepEqual(await app.deps.db('integrations').where({ project_id: team.project.id }), [])
-    const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
-    t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)
+test.serial('the webhook form previews the request and shows errors at fields', async (t) => {
+  await setUp()
+  const path = `${base}/new/webhook`
+  const fields = {
+    do: 'preview',
+    name: 'Hook',
+    'option-url_down': 'https://example.org/$SLUG?at=$NOW',
+    'option-body_down': '{"check": $NAME_JSON, "tag": "$TAG2"}',
+    'option-headers_down': 'X-Status: $STATUS of $NAME',
+  }
+  const { status, text } = await owner.post(path, fields, path)
+  t.is(status, 200)
+  const preview = text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+  for (const line of [
+    'POST https://example.org/nightly-backup?at=2026-11-21T03%3A47%3A12%2B00%3A00',
+    'content-type: application/json',
+    'x-status: down of Nightly backup',
+    '{"check": "Nightly backup", "tag": "db"}',
+    'Nothing: there is no address.',
+  ])
+    t.true(preview.includes(line), line)
+  t.true(preview.includes('$NAME_JSON'), 'the form keeps its values')
+  t.deepEqual(await app.deps.db('integrations').where({ project_id: team.project.id }), [])
+  const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
+  t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)
 
-    const integration = await add('stored')
-    const edited = await owner.post(`/integrations/${integration.uuid}/edit`, fields, path)
-    t.is(edited.status, 200)
-    t.true(edited.text.includes('nightly-backup'))
-    t.is((await app.deps.db('integrations').where({ id: integration.id }).first())?.name, 'webhook', 'nothing is saved')
-  },
-)
+  const integration = await add('stored')
+  const edited = await owner.post(`/integrations/${integration.uuid}/edit`, fields, path)
+  t.is(edited.status, 200)
+  t.true(edited.text.includes('nightly-backup'))
+  t.is(
+    (await app.deps.db('integrations').where({ id: integration.id }).first())?.name,
+    'webhook',
+    'a preview saves nothing',
+  )
+})
 
-test.serial('a private address is refused with the way to allow it', async (t) => {
+test.serial('a private address is refused with the setting that allows it', async (t) => {
   await setUp()
   const path = `${base}/new/webhook`
   const { text } = await owner.post(path, { 'option-url_down': 'http://10.0.0.1/hook' }, path)
   t.regex(text, /ALLOW_PRIVATE_TARGETS/)
+  const slack = await owner.post(`${base}/new/slack`, { 'option-url': 'http://10.0.0.1/hook' })
+  t.regex(slack.text, /Incoming webhook URL: leads to a private address\. The operator/)
 })
 
 test.serial('“Save and send test” stores the integration and sends one test through it', async (t) => {

@@ -19,7 +19,7 @@ export async function openIssuer(): Promise<Issuer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // listening on TCP always yields an AddressInfo
+  // A TCP server always has an AddressInfo.
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const issuer: Issuer = {

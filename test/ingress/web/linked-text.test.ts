@@ -6,7 +6,7 @@ import { LinkedText } from '../../../ingress/web/shell/basics.tsx'
 const shown = (text: string) => render(h(LinkedText, { text }))
 const link = (address: string) => `<a href="${address}" rel="noopener noreferrer nofollow">${address}</a>`
 
-test('addresses in a description are links, without the punctuation around them', (t) => {
+test('URLs in a description are links without surrounding punctuation', (t) => {
   t.is(
     shown('Run book: https://wiki.example.com/a?b=c#d (see http://x.example).'),
     `Run book: ${link('https://wiki.example.com/a?b=c#d')} (see ${link('http://x.example')}).`,

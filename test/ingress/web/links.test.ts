@@ -47,7 +47,7 @@ function assertOwnLinks(text: string): void {
   if (text.includes('evil.example')) throw new Error('a mail leads to the host that the request named')
 }
 
-test.serial('the set-up link makes the first administrator once, and then there are none', async (t) => {
+test.serial('the set-up link creates the first administrator once', async (t) => {
   const older = new URL(/http\S+/.exec(await admin('setup-link'))?.[0] ?? '').pathname
   const path = new URL(/http\S+/.exec(await admin('setup-link'))?.[0] ?? '').pathname
   await insertOrganisation(app.deps.db, 'Demo')
@@ -60,15 +60,23 @@ test.serial('the set-up link makes the first administrator once, and then there 
     visitor.post(path, fields),
     createVisitor(app.url).post(path, { ...fields, email: 'eve@example.com' }),
   ])
-  t.deepEqual([one.status, two.status].toSorted(), [303, 404], 'of two at once one wins')
-  t.deepEqual(await app.deps.db('organisations').pluck('name'), ['Acme'], 'what the command line made is named')
+  t.deepEqual([one.status, two.status].toSorted(), [303, 404], 'one of two concurrent requests succeeds')
+  t.deepEqual(
+    await app.deps.db('organisations').pluck('name'),
+    ['Acme'],
+    'the organisation of the command line is renamed',
+  )
   t.is((await createVisitor(app.url).get(path)).status, 404)
   const written = app.deps.db('audit_log').whereNotNull('organisation_id').orderBy('id').pluck('action')
-  t.deepEqual(await written, ['installation.set-up', 'sign-in.succeeded'], 'the organisation sees who set it up')
+  t.deepEqual(
+    await written,
+    ['installation.set-up', 'sign-in.succeeded'],
+    'the audit log of the organisation contains the set-up',
+  )
   t.regex(await admin('setup-link'), /^An owner has signed up/)
 })
 
-test.serial('B15: a password is reset by a mail that works once and ends all sessions', async (t) => {
+test.serial('a mailed link resets the password once and ends all sessions', async (t) => {
   team = await createTeam(app, 'Beta')
   const before = await join(app, team, 'member')
   const visitor = createVisitor(app.url)
@@ -84,12 +92,12 @@ test.serial('B15: a password is reset by a mail that works once and ends all ses
   t.is(page.headers['referrer-policy'], 'no-referrer')
   const chosen = { password: 'another four words here' }
   t.is((await visitor.post(path, chosen)).status, 303)
-  t.is((await visitor.get('/account')).status, 200, 'signed in at once')
-  t.is((await before.get('/account')).status, 303, 'and out everywhere else')
+  t.is((await visitor.get('/account')).status, 200, 'the visitor is signed in')
+  t.is((await before.get('/account')).status, 303, 'the earlier session has ended')
   t.is((await createVisitor(app.url).get(path)).status, 404, 'the link is used up')
 })
 
-test.serial('a password reset answers the same for unknown addresses, and sends them nothing', async (t) => {
+test.serial('an unknown address gets the same response and no mail', async (t) => {
   const [known, unknown] = await Promise.all(
     [emailOf(team, 'member'), 'unknown@example.com'].map(async (email) => {
       const answer = await createVisitor(app.url).post('/reset-password', { email })
@@ -101,7 +109,7 @@ test.serial('a password reset answers the same for unknown addresses, and sends 
   t.false(smtp.mails.some((mail) => mail.to.includes('unknown@example.com')))
 })
 
-test.serial('a change of the password ends links that were sent before it', async (t) => {
+test.serial('a changed password invalidates earlier links', async (t) => {
   const team = await createTeam(app, 'Gamma')
   const visitor = await join(app, team, 'member', 'gamma@example.com')
   await createVisitor(app.url).post('/reset-password', { email: 'gamma@example.com' })
@@ -111,14 +119,14 @@ test.serial('a change of the password ends links that were sent before it', asyn
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
-test.serial('B15: an old link is refused', async (t) => {
+test.serial('an expired link is refused', async (t) => {
   await createVisitor(app.url).post('/reset-password', { email: 'gamma@example.com' })
   const path = await mailedPath('gamma@example.com')
   await app.deps.db.raw(`UPDATE one_time_links SET expires_at = now() - interval '1 second'`)
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
-test.serial('an invitation makes an account of exactly the invited address and role, once', async (t) => {
+test.serial('an invitation creates one account with its address and role', async (t) => {
   const team = await createTeam(app, 'Delta')
   const owner = await join(app, team, 'owner', 'delta@example.com')
   const members = `/organisations/${team.organisationUuid}/members`
@@ -129,7 +137,7 @@ test.serial('an invitation makes an account of exactly the invited address and r
   )
   t.is(sent.status, 303)
   t.regex((await owner.get(members)).text, /\/invitations\/[\w-]{43}/, 'the link is shown')
-  t.notRegex((await owner.get(members)).text, /\/invitations\/[\w-]{43}/, 'this once')
+  t.notRegex((await owner.get(members)).text, /\/invitations\/[\w-]{43}/, 'the link is shown once')
   const path = await mailedPath('new@example.com')
   const visitor = createVisitor(app.url)
   t.is((await visitor.post(path, { name: 'New', password, email: 'other@example.com', role: 'owner' })).status, 303)
@@ -150,14 +158,14 @@ test.serial('an invitation opened by a member stays valid for its recipient', as
   t.regex(shown, /belong to it already/)
   t.notRegex(shown, /Join with this account/)
   t.is((await owner.post(path, {}, `${base}/members`)).status, 409)
-  t.is(await noted(team, 'invitation.accepted'), 0)
+  t.is(await auditCount(team, 'invitation.accepted'), 0)
   t.is((await createVisitor(app.url).post(path, { name: 'Guest', password })).status, 303)
-  t.is(await noted(team, 'invitation.accepted'), 1)
+  t.is(await auditCount(team, 'invitation.accepted'), 1)
   const roles = await app.deps.db('memberships').where({ organisation_id: team.organisationId }).pluck('role')
   t.deepEqual(roles.toSorted(), ['owner', 'read-only'])
 })
 
-const noted = async ({ organisationId }: Team, action: string) =>
+const auditCount = async ({ organisationId }: Team, action: string) =>
   (await app.deps.db('audit_log').where({ organisation_id: organisationId, action })).length
 
 test.serial('an existing member cannot be invited again', async (t) => {
@@ -170,10 +178,10 @@ test.serial('an existing member cannot be invited again', async (t) => {
     t.is(answer.status, 409)
     t.true(answer.text.includes(`${email.toLowerCase()} belongs to the organisation already.`), email)
   }
-  t.is(await noted(team, 'invitation.sent'), 0)
+  t.is(await auditCount(team, 'invitation.sent'), 0)
 })
 
-test.serial('no page takes a password that is tried first', async (t) => {
+test.serial('every page refuses a common password', async (t) => {
   const team = await createTeam(app, 'Kappa')
   const owner = await join(app, team, 'owner', 'kappa@example.com')
   const base = `/organisations/${team.organisationUuid}`
@@ -194,7 +202,7 @@ test.serial('no page takes a password that is tried first', async (t) => {
   }
 })
 
-test.serial('a withdrawn invitation is worth nothing', async (t) => {
+test.serial('a withdrawn invitation is refused', async (t) => {
   const team = await createTeam(app, 'Epsilon')
   const owner = await join(app, team, 'owner', 'epsilon@example.com')
   const base = `/organisations/${team.organisationUuid}`
@@ -205,39 +213,36 @@ test.serial('a withdrawn invitation is worth nothing', async (t) => {
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
-test.serial(
-  'M9: an invited address is shown to be the person’s own by the mailed link, not by the shown one',
-  async (t) => {
-    const team = await createTeam(app, 'Your bank: verify now')
-    const owner = await join(app, team, 'owner', 'm9@example.com')
-    await app.deps.db('users').where({ email: 'm9@example.com' }).update({ name: 'https://evil.test/login' })
-    const base = `/organisations/${team.organisationUuid}`
-    const invite = async (email: string) => {
-      await owner.post(`${base}/invitations`, { email, role: 'member' }, `${base}/members`)
-      const { text } = await owner.get(`${base}/members`)
-      return new URL(/http:\S+\/invitations\/[\w-]{43}/.exec(text)?.[0] ?? '').pathname
-    }
-    const isVerified = async (email: string) =>
-      (await app.deps.db('users').where({ email }).first('email_verified'))?.email_verified
-    const shown = await invite('claimed@m9.example')
-    const mail = await smtp.waitFor((one) => one.to.includes('claimed@m9.example'))
-    t.false(/bank|evil/i.test(mail.raw.toString().replaceAll('=\r\n', '')), 'names are free text')
-    t.not(await mailedPath('claimed@m9.example'), shown)
-    const claimer = createVisitor(app.url)
-    t.is((await claimer.post(shown, { password })).status, 303)
-    t.false(await isVerified('claimed@m9.example'))
-    await invite('real@m9.example')
-    t.is((await createVisitor(app.url).post(await mailedPath('real@m9.example'), { password })).status, 303)
-    t.true(await isVerified('real@m9.example'))
-    await createVisitor(app.url).post('/reset-password', { email: 'claimed@m9.example' })
-    const reset = await mailedPath('claimed@m9.example')
-    t.is((await createVisitor(app.url).post(reset, { password: 'four other words here' })).status, 303)
-    t.true(await isVerified('claimed@m9.example'))
-    t.is((await claimer.get('/account')).status, 303, 'who had claimed the address is signed out')
-  },
-)
+test.serial('only the mailed invitation link verifies the address, not the shown one', async (t) => {
+  const team = await createTeam(app, 'Your bank: verify now')
+  const owner = await join(app, team, 'owner', 'm9@example.com')
+  await app.deps.db('users').where({ email: 'm9@example.com' }).update({ name: 'https://evil.test/login' })
+  const base = `/organisations/${team.organisationUuid}`
+  const invite = async (email: string) => {
+    await owner.post(`${base}/invitations`, { email, role: 'member' }, `${base}/members`)
+    const { text } = await owner.get(`${base}/members`)
+    return new URL(/http:\S+\/invitations\/[\w-]{43}/.exec(text)?.[0] ?? '').pathname
+  }
+  const isVerified = async (email: string) =>
+    (await app.deps.db('users').where({ email }).first('email_verified'))?.email_verified
+  const shown = await invite('claimed@m9.example')
+  const mail = await smtp.waitFor((one) => one.to.includes('claimed@m9.example'))
+  t.false(/bank|evil/i.test(mail.raw.toString().replaceAll('=\r\n', '')), 'the mail omits names, which are free text')
+  t.not(await mailedPath('claimed@m9.example'), shown)
+  const claimer = createVisitor(app.url)
+  t.is((await claimer.post(shown, { password })).status, 303)
+  t.false(await isVerified('claimed@m9.example'))
+  await invite('real@m9.example')
+  t.is((await createVisitor(app.url).post(await mailedPath('real@m9.example'), { password })).status, 303)
+  t.true(await isVerified('real@m9.example'))
+  await createVisitor(app.url).post('/reset-password', { email: 'claimed@m9.example' })
+  const reset = await mailedPath('claimed@m9.example')
+  t.is((await createVisitor(app.url).post(reset, { password: 'four other words here' })).status, 303)
+  t.true(await isVerified('claimed@m9.example'))
+  t.is((await claimer.get('/account')).status, 303, 'the reset ends the session of the person without the mailbox')
+})
 
-test.serial('M9: invitations of a person end soon', async (t) => {
+test.serial('a person can send at most 20 invitations in a row', async (t) => {
   const team = await createTeam(app, 'Zeta')
   const owner = await join(app, team, 'owner', 'zeta@example.com')
   const base = `/organisations/${team.organisationUuid}`
@@ -251,13 +256,13 @@ test.serial('M9: invitations of a person end soon', async (t) => {
   t.is(statuses[20], 429)
 })
 
-test.serial('L14: what an address with an account causes happens after the answer', async (t) => {
+test.serial('the response to a reset request does not wait for the work of a known address', async (t) => {
   const team = await createTeam(app, 'Eta')
   await join(app, team, 'member', 'eta@example.com')
   const visitor = createVisitor(app.url)
   const _csrf = await visitor.token('/reset-password')
-  await using held = await lockTable(app.deps.db, 'one_time_links')
+  await using lock = await lockTable(app.deps.db, 'one_time_links')
   t.is((await visitor.send('/reset-password', { _csrf, email: 'eta@example.com' })).status, 200)
-  await held.release()
+  await lock.release()
   await mailedPath('eta@example.com')
 })

@@ -14,35 +14,35 @@ let owner: Visitor
 test.before(async () => {
   app = await sharedProduct({ workers: ['sweeper', 'notifier'] })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
 }
 
-/** Opens a page and then its events, as a browser does. @returns the changes that it was notified of so far */
+/** Opens a page and then its events, as a browser does. @returns a function that returns the changes received so far */
 async function watch(t: ExecutionContext, path: string, visitor = owner, ended = () => {}): Promise<() => string[]> {
   const { text } = await visitor.get(path)
   const [, address = ''] = /data-live="([^"]+)"/.exec(text) ?? []
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  let heard = ''
+  let received = ''
   const request = get(
     `${app.url}${address.replaceAll('&amp;', '&')}`,
     { headers: { cookie }, agent: false },
     (answer) => {
       answer.setEncoding('utf8')
-      answer.on('data', (piece: string) => (heard += piece))
+      answer.on('data', (piece: string) => (received += piece))
       answer.on('error', () => {})
       answer.on('end', ended)
     },
   )
   request.on('error', () => {})
   t.teardown(() => request.destroy())
-  await eventually('the page to be watched', () => heard.includes('still here'))
-  return () => [...heard.matchAll(/^event: changed\ndata: (\w+)$/gm)].map(([, status = '']) => status)
+  await eventually('the event stream to be open', () => received.includes('still here'))
+  return () => [...received.matchAll(/^event: changed\ndata: (\w+)$/gm)].map(([, status = '']) => status)
 }
 
-// Without an announcement a page looks every thirty seconds, which is longer than `eventually` waits.
+// Without an event a page reloads every 30 seconds, which is longer than the timeout of `eventually`.
 
 test.serial('a ping is sent to the viewers of its list and of its check', async (t) => {
   await setUp()
@@ -51,10 +51,10 @@ test.serial('a ping is sent to the viewers of its list and of its check', async 
   const page = await watch(t, `/checks/${uuid}`)
   t.deepEqual([list(), page()], [[], []])
   await fetch(`${app.url}/ping/${uuid}`)
-  await eventually('both to hear of it', () => list().length > 0 && page().length > 0)
+  await eventually('both pages to receive the event', () => list().length > 0 && page().length > 0)
   t.deepEqual([list(), page()], [['up'], ['up']])
   await fetch(`${app.url}/ping/${uuid}/fail`)
-  await eventually('the failure', () => list().includes('down') && page().includes('down'))
+  await eventually('both pages to receive the failure', () => list().includes('down') && page().includes('down'))
 })
 
 test.serial('a change in another project is not sent', async (t) => {
@@ -66,11 +66,11 @@ test.serial('a change in another project is not sent', async (t) => {
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
   await fetch(`${app.url}/ping/${foreign}`)
   await fetch(`${app.url}/ping/${own}`)
-  await eventually('its own change', () => list().length > 0)
+  await eventually('the event of the project', () => list().length > 0)
   t.deepEqual(list(), ['up'])
 })
 
-test.serial('a missed deadline, and its notification, are sent', async (t) => {
+test.serial('a missed deadline and its notification are sent', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const integration = await addWebhook(app.deps, team.project.id, `${app.url}/nowhere`)
@@ -104,16 +104,16 @@ for (const [what, change] of [
       app.deps.db('memberships').where({ organisation_id: organisationId, user_id: userId }).delete(),
   ],
   [
-    'has signed out elsewhere',
+    'signed out in another browser',
     (_organisationId: number, userId: number) => app.deps.db('sessions').where({ user_id: userId }).delete(),
   ],
   [
-    'has other rights',
+    'got another role',
     (_organisationId: number, userId: number) =>
       app.deps.db('sessions').where({ user_id: userId }).update({ renew: true }),
   ],
 ] as const)
-  test.serial(`L8: the events of a member who ${what} end before the next change is sent`, async (t) => {
+  test.serial(`the event stream of a member who ${what} ends before the next event`, async (t) => {
     await setUp()
     const uuid = await addCheck(owner, team)
     const email = `leaves-${team.organisationId}@example.com`
@@ -126,6 +126,6 @@ for (const [what, change] of [
     await change(team.organisationId, id)
     await fetch(`${app.url}/ping/${uuid}`)
     await eventually('the events to end', () => isEnded)
-    await eventually('the other to hear', () => stays().length > 0)
+    await eventually('the other page to receive the event', () => stays().length > 0)
     t.deepEqual(leaves(), [])
   })

@@ -34,7 +34,7 @@ const check = (name: string) => ({
 const checks = [check('Nightly <backup>'), check('Report')]
 const API_KEY = 'k'.repeat(32)
 
-test.serial('checks move in on a page after their plan is confirmed', async (t) => {
+test.serial('checks are imported after the plan is confirmed', async (t) => {
   const integration = { id: randomUUID(), name: 'Ops', kind: 'slack' }
   source.respond = ({ path }) => ({
     body: JSON.stringify(path.endsWith('/checks/') ? { checks } : { channels: [integration], badges: {} }),
@@ -81,7 +81,7 @@ test.serial('checks move in on a page after their plan is confirmed', async (t) 
   t.regex(page, /Needs settings/)
 })
 
-test.serial('a source that cannot be read is explained beside the form', async (t) => {
+test.serial('the form shows the reason if the source cannot be read', async (t) => {
   source.respond = () => ({ status: 401 })
   const refused = await owner.post(`${base}/healthchecks`, { url: source.url, api_key: API_KEY }, base)
   t.is(refused.status, 400)
@@ -90,7 +90,7 @@ test.serial('a source that cannot be read is explained beside the form', async (
   t.false(refused.text.includes(API_KEY))
 })
 
-test.serial('a pasted Cronitor export is planned like an answer of Healthchecks', async (t) => {
+test.serial('a pasted Cronitor export becomes a plan', async (t) => {
   const document = 'heartbeats:\n  queue: {schedule: every 5 minutes}\nsites:\n  shop: {}\n'
   const read = await owner.post(`${base}/file`, { source: 'cronitor', document }, base)
   const plan = await owner.get(read.headers.location ?? '')
@@ -103,7 +103,7 @@ test.serial('a pasted Cronitor export is planned like an answer of Healthchecks'
   t.regex(refused.text, /Nothing is imported: the file has no jobs, heartbeats, checks or sites\./)
 })
 
-test.serial('the form of an imported integration shows the settings that the source had', async (t) => {
+test.serial('the form of an imported integration has the settings of the source', async (t) => {
   const uuid = randomUUID()
   await app.db('integrations').insert({
     ...{ project_id: team.project.id, uuid, kind: 'telegram', name: 'Ops', disabled_at: new Date() },
@@ -119,7 +119,7 @@ test.serial('the form of an imported integration shows the settings that the sou
   t.like(JSON.parse(app.deps.secrets.open('integration', row.sealed_config)), { id: '-100123', token: '123:abc' })
 })
 
-test.serial('only members who manage a project may move checks in', async (t) => {
+test.serial('only members who manage a project may import checks', async (t) => {
   const member = await join(app, team, 'read-only')
   t.is((await member.get(base)).status, 403)
   const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner')

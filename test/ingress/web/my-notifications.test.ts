@@ -55,11 +55,11 @@ async function codeSentTo(path: string, visitor = owner): Promise<string> {
   return /\b(\d{6})\b/.exec((await sink.waitFor(count + 1)).body.toString())?.[1] ?? ''
 }
 
-test.serial('a person adds a method, verifies it by the code it received, and gets a test', async (t) => {
+test.serial('a person adds a method, verifies it by its code and tests it', async (t) => {
   const path = await addGotify()
   t.regex((await owner.get(path)).text, /Not verified: nothing is sent/)
   t.is((await owner.post(`${path}/test`, {}, path)).status, 303)
-  t.is(sink.requests.length, 0, 'an unverified method is never sent to')
+  t.is(sink.requests.length, 0, 'an unverified method receives no message')
   const code = await codeSentTo(path)
   t.regex(code, /^\d{6}$/)
   const wrong = code === '000000' ? '000001' : '000000'
@@ -79,7 +79,7 @@ test.serial('a person adds a method, verifies it by the code it received, and ge
   )
 })
 
-test.serial('a code expires after five tries, and a used one cannot verify again', async (t) => {
+test.serial('a code expires after five attempts and works once', async (t) => {
   const path = await addGotify()
   const code = await codeSentTo(path)
   const wrong = code === '000000' ? '000001' : '000000'
@@ -89,10 +89,10 @@ test.serial('a code expires after five tries, and a used one cannot verify again
   const second = await codeSentTo(path)
   await app.db('contact_codes').update({ created_at: new Date(Date.now() - 901_000) })
   await owner.post(`${path}/verify`, { code: second }, path)
-  t.is((await methodsOf())[0].verified_at, null, 'older than 15 minutes')
+  t.is((await methodsOf())[0].verified_at, null, 'a code expires after 15 minutes')
 })
 
-test.serial('an address gets at most three codes in an hour, also when its method is deleted meanwhile', async (t) => {
+test.serial('an address gets at most three codes an hour, across deleted methods', async (t) => {
   for (let n = 0; n < 3; n++) {
     const path = await addGotify('same')
     await codeSentTo(path)
@@ -119,7 +119,7 @@ test.serial('a person gets at most five codes in 10 minutes, and an organisation
   t.is((await colleague.post(`${other}/code`, {}, other)).status, 429, 'the codes of colleagues count')
 })
 
-test.serial('a code is sent once, also if its message is delivered twice', async (t) => {
+test.serial('a redelivered message does not send a code again', async (t) => {
   const path = await addGotify()
   await codeSentTo(path)
   const { id: methodId } = (await methodsOf())[0]
@@ -150,7 +150,7 @@ test.serial('a code is sent once, also if its message is delivered twice', async
   t.is(sink.requests.length, 1)
 })
 
-test.serial('a change of the address ends the verification, a change of the name does not', async (t) => {
+test.serial('a changed address must be verified again, a changed name not', async (t) => {
   const path = await addGotify()
   await owner.post(`${path}/verify`, { code: await codeSentTo(path) }, path)
   const form = { name: 'Other', 'option-url': sink.url, 'option-token': '', recoveries: 'on' }
@@ -160,7 +160,7 @@ test.serial('a change of the address ends the verification, a change of the name
   t.is((await methodsOf())[0].verified_at, null)
 })
 
-test.serial('a permanent failure disables a method, and the other methods of the person get a notice', async (t) => {
+test.serial('a permanent failure disables a method and notifies the other methods', async (t) => {
   const path = await addGotify('first')
   await owner.post(`${path}/verify`, { code: await codeSentTo(path) }, path)
   const other = await addGotify('second')
@@ -187,39 +187,36 @@ test.serial('contact methods of other persons cannot be seen or changed', async 
   t.is((await methodsOf()).length, 1)
 })
 
-test.serial('only personal kinds can be added, at most 10 with the address of the account', async (t) => {
+test.serial('at most 10 methods of personal kinds can be added', async (t) => {
   for (const kind of ['webhook', 'shell', 'slack', 'pd', 'apprise', 'group'])
     t.is((await owner.get(`${BASE}/new/${kind}`)).status, 404, kind)
   for (let n = 0; n < 9; n++) await addGotify(`key${n}`)
   t.is((await owner.post(`${BASE}/new/gotify`, { 'option-url': sink.url, 'option-token': 'x' })).status, 403)
 })
 
-test.serial(
-  'an integration of a project provides the server, and only members of its organisation may use it',
-  async (t) => {
-    const created = await owner.post(`/projects/${team.project.uuid}/integrations/new/ntfy`, {
-      name: 'Push server',
-      'option-url': sink.url,
-      'option-topic': 'team',
-      'option-token': 'tk_secret',
-    })
-    const via = /\/integrations\/([0-9a-f-]{36})/.exec(created.headers.location ?? '')?.[1] ?? ''
-    t.regex((await owner.get(`${BASE}/new/ntfy`)).text, /Integration Push server/)
-    const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner')
-    const form = { name: 'Push', via, 'option-topic': 'anna' }
-    t.is((await stranger.post(`${BASE}/new/ntfy`, form)).status, 400)
-    const path = (await owner.post(`${BASE}/new/ntfy`, form)).headers.location ?? ''
-    await codeSentTo(path)
-    const [request] = sink.requests
-    t.is(request?.headers.authorization, 'Bearer tk_secret')
-    t.is(JSON.parse(String(request?.body)).topic, 'anna')
-    t.false((await owner.get(path)).text.includes('tk_secret'))
-    await app.db('memberships').where({ organisation_id: team.organisationId }).delete()
-    t.regex((await owner.get(path)).text, /Settings are missing/)
-  },
-)
+test.serial('members may use an integration of their organisation as the server', async (t) => {
+  const created = await owner.post(`/projects/${team.project.uuid}/integrations/new/ntfy`, {
+    name: 'Push server',
+    'option-url': sink.url,
+    'option-topic': 'team',
+    'option-token': 'tk_secret',
+  })
+  const via = /\/integrations\/([0-9a-f-]{36})/.exec(created.headers.location ?? '')?.[1] ?? ''
+  t.regex((await owner.get(`${BASE}/new/ntfy`)).text, /Integration Push server/)
+  const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner')
+  const form = { name: 'Push', via, 'option-topic': 'anna' }
+  t.is((await stranger.post(`${BASE}/new/ntfy`, form)).status, 400)
+  const path = (await owner.post(`${BASE}/new/ntfy`, form)).headers.location ?? ''
+  await codeSentTo(path)
+  const [request] = sink.requests
+  t.is(request?.headers.authorization, 'Bearer tk_secret')
+  t.is(JSON.parse(String(request?.body)).topic, 'anna')
+  t.false((await owner.get(path)).text.includes('tk_secret'))
+  await app.db('memberships').where({ organisation_id: team.organisationId }).delete()
+  t.regex((await owner.get(path)).text, /Settings are missing/)
+})
 
-test.serial('rules, quiet hours and notices are saved, and errors are shown at their fields', async (t) => {
+test.serial('saves rules, quiet hours and notices, and shows errors at fields', async (t) => {
   const path = await addGotify()
   const id = path.split('/').at(-1) ?? ''
   const rules = {

@@ -1,4 +1,4 @@
-/** The part of the library that issuer.ts uses; it has no type declarations. */
+/** Declares the parts of the library that issuer.ts uses, because it has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

@@ -34,7 +34,7 @@ async function begin(visitor: Visitor, next = ''): Promise<string> {
   return answer.headers.location ?? ''
 }
 
-test.serial('B16: an unconnected identity is refused, though its address has an account', async (t) => {
+test.serial('an unconnected identity is refused, even if its address has an account', async (t) => {
   for (const email_verified of [false, true]) {
     issuer.person = { sub: 'stranger', email: 'ada@example.com', email_verified }
     const visitor = createVisitor(app.url)
@@ -44,7 +44,7 @@ test.serial('B16: an unconnected identity is refused, though its address has an 
   }
 })
 
-test.serial('the button has the name that people know, below all that belongs to the password', async (t) => {
+test.serial('the single sign-on button has its configured name, below the password form', async (t) => {
   const { text } = await createVisitor(app.url).get('/sign-in')
   const places = ['name="password"', 'Forgot the password?', 'Sign in with Acme accounts'].map((part) =>
     text.indexOf(part),
@@ -71,24 +71,21 @@ test.serial('a connected identity signs in, by issuer and subject', async (t) =>
   t.true((await visitor.get('/account')).text.includes('ada@example.com'))
 })
 
-test.serial(
-  'an answer is refused without the state of this browser, with another state, and the second time',
-  async (t) => {
-    issuer.person = { sub: 'subject-1', email: '', email_verified: false }
-    const [one, two] = [createVisitor(app.url), createVisitor(app.url)]
-    const back = await issuer.signIn(await begin(one))
-    t.is((await createVisitor(app.url).get(back)).status, 403, 'another browser')
-    await begin(two)
-    t.is((await two.get(back)).status, 403, 'another flow')
-    const flow = one.cookies.get('signalbox-sign-in') ?? ''
-    t.is((await one.get(back)).status, 303)
-    const replayer = createVisitor(app.url)
-    replayer.cookies.set('signalbox-sign-in', flow)
-    t.is((await replayer.get(back)).status, 403, 'the code is used up')
-  },
-)
+test.serial('a callback needs the state of its browser and works once', async (t) => {
+  issuer.person = { sub: 'subject-1', email: '', email_verified: false }
+  const [one, two] = [createVisitor(app.url), createVisitor(app.url)]
+  const back = await issuer.signIn(await begin(one))
+  t.is((await createVisitor(app.url).get(back)).status, 403, 'another browser')
+  await begin(two)
+  t.is((await two.get(back)).status, 403, 'another flow')
+  const flow = one.cookies.get('signalbox-sign-in') ?? ''
+  t.is((await one.get(back)).status, 303)
+  const replayer = createVisitor(app.url)
+  replayer.cookies.set('signalbox-sign-in', flow)
+  t.is((await replayer.get(back)).status, 403, 'the code works once')
+})
 
-test.serial('B16: the code of another issuer, or one without the right state, is refused', async (t) => {
+test.serial('the code of another issuer is refused', async (t) => {
   const visitor = createVisitor(app.url)
   const url = new URL(await begin(visitor))
   const state = url.searchParams.get('state') ?? ''
@@ -98,7 +95,7 @@ test.serial('B16: the code of another issuer, or one without the right state, is
   t.is((await visitor.get(`/sign-in/oidc/callback?${wrongIssuer}`)).status, 403)
 })
 
-test.serial('an invitation is accepted by a verified identity with exactly that address', async (t) => {
+test.serial('a verified identity with the same address accepts an invitation', async (t) => {
   const owner = await signedIn(app, 'ada@example.com')
   const members = `/organisations/${team.organisationUuid}/members`
   const invitations = `/organisations/${team.organisationUuid}/invitations`
@@ -119,30 +116,27 @@ test.serial('an invitation is accepted by a verified identity with exactly that 
   t.is((await visitor.get(`/projects/${team.project.uuid}/checks`)).status, 200)
 })
 
-test.serial(
-  'M10: an identity is connected with the password, removed by a button, and gone after a reset',
-  async (t) => {
-    const person = await join(app, team, 'member', 'm10@example.com')
-    issuer.person = { sub: 'm10', email: '', email_verified: false }
-    t.is((await person.post('/account/oidc', { password: 'not this one' }, '/account')).status, 403)
-    const connect = async () => {
-      const started = await person.post('/account/oidc', { password }, '/account')
-      await person.get(await issuer.signIn(started.headers.location ?? ''))
-      return await app.deps.db('user_identities').where({ subject: 'm10' })
-    }
-    const [identity] = await connect()
-    t.truthy(identity)
-    const fields = { issuer: String(identity?.issuer), subject: 'm10' }
-    const stranger = await join(app, team, 'member', 'm10-stranger@example.com')
-    t.is((await stranger.post('/account/oidc/disconnect', fields, '/account')).status, 404)
-    t.is((await person.post('/account/oidc/disconnect', fields, '/account')).status, 303)
-    t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
-    t.is((await connect()).length, 1)
-    const user = await app.deps.db('users').where({ email: 'm10@example.com' }).first('id')
-    const digest = app.deps.secrets.digest('reset-password:by-mail')
-    await insertLink(app.deps.db, { purpose: 'reset-password', digest, userId: Number(user?.id) })
-    const visitor = createVisitor(app.url)
-    t.is((await visitor.post('/reset-password/by-mail', { password: 'four other words here' })).status, 303)
-    t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
-  },
-)
+test.serial('an identity is connected with the password and removed by a reset', async (t) => {
+  const person = await join(app, team, 'member', 'm10@example.com')
+  issuer.person = { sub: 'm10', email: '', email_verified: false }
+  t.is((await person.post('/account/oidc', { password: 'not this one' }, '/account')).status, 403)
+  const connect = async () => {
+    const started = await person.post('/account/oidc', { password }, '/account')
+    await person.get(await issuer.signIn(started.headers.location ?? ''))
+    return await app.deps.db('user_identities').where({ subject: 'm10' })
+  }
+  const [identity] = await connect()
+  t.truthy(identity)
+  const fields = { issuer: String(identity?.issuer), subject: 'm10' }
+  const stranger = await join(app, team, 'member', 'm10-stranger@example.com')
+  t.is((await stranger.post('/account/oidc/disconnect', fields, '/account')).status, 404)
+  t.is((await person.post('/account/oidc/disconnect', fields, '/account')).status, 303)
+  t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
+  t.is((await connect()).length, 1)
+  const user = await app.deps.db('users').where({ email: 'm10@example.com' }).first('id')
+  const digest = app.deps.secrets.digest('reset-password:by-mail')
+  await insertLink(app.deps.db, { purpose: 'reset-password', digest, userId: Number(user?.id) })
+  const visitor = createVisitor(app.url)
+  t.is((await visitor.post('/reset-password/by-mail', { password: 'four other words here' })).status, 303)
+  t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
+})

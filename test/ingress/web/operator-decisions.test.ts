@@ -19,7 +19,7 @@ async function operate(args: string[]): Promise<void> {
   if (outcome.status !== 0) throw new Error(outcome.stderr)
 }
 
-test('an owner cannot reverse what the operator revoked or disabled', async (t) => {
+test('an owner cannot undo a decision of the operator', async (t) => {
   const team = await createTeam(app, 'Revoked')
   const owner = await join(app, team, 'owner')
   const page = `/organisations/${team.organisationUuid}/risk/production/clients`
@@ -27,7 +27,7 @@ test('an owner cannot reverse what the operator revoked or disabled', async (t) 
   const granted = () => app.db('organisation_families').where({ organisation_id: team.organisationId }).pluck('family')
   const post = async (path: string) => (await owner.post(path, { _confirmed: 'yes' }, page)).status
 
-  t.is(await post(`${families}/kyb/grant`), 303, 'the owner may grant what the operator did not revoke')
+  t.is(await post(`${families}/kyb/grant`), 303, 'the owner may grant a family that the operator did not revoke')
   await owner.post(page, { name: 'Loans' }, page)
   const [{ client_id: client }] = await app.db('clients').where({ organisation_id: team.organisationId })
   await operate(['entitlement', 'revoke', '--organisation', team.organisationUuid, '--families', 'all'])
@@ -39,17 +39,17 @@ test('an owner cannot reverse what the operator revoked or disabled', async (t) 
   t.truthy((await app.db('clients').where({ client_id: client }).first()).disabled_at)
   const { text } = await owner.get(page)
   t.regex(text, /revoked by the operator/)
-  t.regex(text, /The operator disabled it/)
+  t.regex(text, /Disabled by the operator/)
 
   await operate(['entitlement', 'grant', '--organisation', team.organisationUuid, '--families', 'kyb'])
   await operate(['client', 'enable', '--client', client])
   t.deepEqual(await granted(), ['kyb'])
   t.is(await post(`${families}/kyb/revoke`), 303)
-  t.is(await post(`${families}/kyb/grant`), 303, 'the operator restored it, so the owner decides again')
+  t.is(await post(`${families}/kyb/grant`), 303, 'the owner may grant a family that the operator restored')
   t.is(await post(`${page}/${client}/enable`), 303)
 })
 
-test('the audit log shows what the operator did to a client', async (t) => {
+test('the audit log shows changes of a client by the operator', async (t) => {
   const team = await createTeam(app, 'Audited')
   const owner = await join(app, team, 'owner')
   const page = `/organisations/${team.organisationUuid}/risk/production/clients`

@@ -20,7 +20,7 @@ test('a status page sorts checks by down, late and name, and omits paused ones',
   )
 })
 
-test('strangers see plain words, and planned work is no outage', (t) => {
+test('public labels are plain, and maintenance is not an outage', (t) => {
   t.is(publicLabel(of('a', 'up')), 'Operational')
   t.is(publicLabel(of('a', 'grace')), 'Delayed')
   t.is(publicLabel(of('a', 'down')), 'Down')

@@ -31,7 +31,7 @@ async function setUp(): Promise<Fixture> {
   return { team, owner, list, row }
 }
 
-test('muting from the list shows a mark with its end and ends with one press', async (t) => {
+test('a mute from the list shows its end and can be removed', async (t) => {
   const { team, owner, list, row } = await setUp()
   const [muted, other] = [await addCheck(owner, team, { name: 'db' }), await addCheck(owner, team, { name: 'web' })]
   await owner.post(`/checks/${muted}/mute`, { back: list }, list)
@@ -68,7 +68,7 @@ test('a mute of several checks ends for one and continues for the other', async 
   t.is((await bulk('1000', [one])).status, 400)
 })
 
-test('an acknowledged incident shows a mark, and the list can be filtered by it', async (t) => {
+test('an acknowledged check has an icon and a filter', async (t) => {
   const { team, owner, list, row } = await setUp()
   const [down, other] = [await addCheck(owner, team, { name: 'db' }), await addCheck(owner, team, { name: 'web' })]
   const check = await app.db('checks').where({ uuid: down }).first('id')
@@ -89,7 +89,7 @@ test('an acknowledged incident shows a mark, and the list can be filtered by it'
   t.regex((await owner.get(list)).text, /Acknowledged <b>1<\/b>/)
 })
 
-test('the list shows the integrations of the policy that applies, and does not offer to switch them', async (t) => {
+test('the list shows integrations of the policy without a switch', async (t) => {
   const { team, owner, row } = await setUp()
   const [own, byPolicy] = [
     await addIntegration(app.deps, team.project.id, 'Own'),

@@ -37,8 +37,8 @@ const pages = [
   () => `/checks/${key()}/pings/1/body`,
 ]
 
-test('M1: who may only look sees no address that takes pings, and reaches everything by names that take none', async (t) => {
-  t.regex(pingKey, /^[\w-]{22}$/, 'the owner is shown the ping key')
+test('a viewer sees no ping URL, and pages use unique keys', async (t) => {
+  t.regex(pingKey, /^[\w-]{22}$/, 'the owner sees the ping key')
   t.true((await owner.get(`/checks/${uuid}`)).text.includes(`/ping/${uuid}`))
   for (const path of pages) {
     const answer = await reader.get(path())
@@ -48,7 +48,7 @@ test('M1: who may only look sees no address that takes pings, and reaches everyt
   }
 })
 
-test('M1: who may only look downloads a body as long as it came, without the addresses in it', async (t) => {
+test('ping URLs in the body for a viewer are masked', async (t) => {
   const sent = bodyOfPing()
   t.is((await owner.get(`/checks/${uuid}/pings/1/body`)).text, sent)
   const seen = await reader.get(`/checks/${key()}/pings/1/body`)
@@ -56,7 +56,7 @@ test('M1: who may only look downloads a body as long as it came, without the add
   t.is(seen.text, hidden)
 })
 
-test('M1: who may only look sees no address in a mail whose text was encoded', async (t) => {
+test('ping URLs in an encoded mail are masked for a viewer', async (t) => {
   const mail = `From: a@example.com\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bodyOfPing()).toString('base64')}`
   await app.deps.db.raw(
     `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body)
@@ -73,12 +73,12 @@ test('M1: who may only look sees no address in a mail whose text was encoded', a
   }
 })
 
-test('M1: who may only look is not sent on from the name in a message to the address that takes pings', async (t) => {
+test('a link in a message does not redirect a viewer to the uuid', async (t) => {
   t.is((await owner.get(`/checks/${key()}`)).headers.location, `/checks/${uuid}`)
   t.is((await reader.get(`/checks/${key()}`)).headers.location, undefined)
 })
 
-test('M1: who may only look does not see where an integration sends', async (t) => {
+test('a viewer does not see the destination of an integration', async (t) => {
   const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/webhook`, {
     name: 'Hook',
     'option-url_down': 'https://hooks.example/secret-path',

@@ -47,14 +47,14 @@ async function addEndpoint(env: ApiEnv, url: string): Promise<string> {
   return endpoint.id
 }
 
-test('a delivery shows its attempts, and is resent and replayed from its page', async (t) => {
+test('a delivery shows its attempts and can be resent and replayed', async (t) => {
   await using sink = await openHttpSink()
   sink.enqueue({ status: 500, headers: { 'retry-after': '3600' } })
   const live = base.replace('sandbox', 'production')
   const endpoint = await addEndpoint('PRODUCTION', sink.url)
   const owner = person('owner')
   t.true((await owner.get(`${live}/webhooks`)).text.includes(sink.url))
-  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('No event was due'))
+  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('No deliveries yet'))
   await app.deps.outbox.run((tx, enqueue) =>
     recordEvent(tx, enqueue, {
       env: 'PRODUCTION',
@@ -81,7 +81,7 @@ test('a delivery shows its attempts, and is resent and replayed from its page', 
 
   t.is((await person('member').post(`${page}/resend`, {}, page)).status, 303)
   await shows('the second attempt', '2. delivered', 'HTTP 200')
-  t.is((await owner.post(`${page}/resend`, {}, page)).status, 409, 'what was delivered is not sent twice by mistake')
+  t.is((await owner.post(`${page}/resend`, {}, page)).status, 409, 'a delivered event is not sent again')
 
   const replayed = await owner.post(
     `${live}/webhooks/${endpoint}/replay`,

@@ -36,7 +36,7 @@ interface Attempt {
   what: string
   path: () => Promise<string> | string
   fields?: Record<string, string>
-  /** the refused roles; the roles above them may */
+  /** refused roles; higher roles are allowed */
   refused: readonly Role[]
 }
 
@@ -54,6 +54,7 @@ const attempts: readonly Attempt[] = [
     refused: ['read-only', 'member'],
   },
   { what: 'create a key', path: () => `${project()}/keys`, fields: { kind: 'rw' }, refused: ['read-only', 'member'] },
+  { what: 'rotate a key', path: () => `${project()}/keys/1/rotate`, refused: ['read-only', 'member'] },
   { what: 'publish a status page', path: () => `${project()}/status-page`, refused: ['read-only', 'member'] },
   { what: 'import checks', path: () => `${project()}/import`, refused: ['read-only', 'member'] },
   { what: 'create a project', path: () => '/projects', refused: ['read-only', 'member'] },
@@ -90,7 +91,7 @@ const attempts: readonly Attempt[] = [
 
 for (const attempt of attempts)
   for (const role of attempt.refused)
-    test(`B07: a ${role} may not ${attempt.what}, and that is noted`, async (t) => {
+    test(`a ${role} may not ${attempt.what}, and the attempt is audited`, async (t) => {
       const before = await denials()
       const fields = { organisation: team.organisationUuid, ...attempt.fields }
       const answer = await person(role).post(await attempt.path(), fields, '/account')
@@ -120,16 +121,16 @@ const seen: readonly (() => string)[] = [
   () => `${organisation()}/audit`,
 ]
 for (const [index, path] of seen.entries())
-  test(`strangers find nothing at address ${index + 1} of another organisation`, async (t) => {
+  test(`a stranger gets 404 at address ${index + 1} of another organisation`, async (t) => {
     t.is((await stranger.get(path())).status, 404)
   })
 
 for (const attempt of attempts.filter(({ what }) => what !== 'create a project'))
-  test(`a stranger who tries to ${attempt.what} finds nothing there`, async (t) => {
+  test(`a stranger who tries to ${attempt.what} gets 404`, async (t) => {
     t.is((await stranger.post(await attempt.path(), attempt.fields ?? {}, '/account')).status, 404)
   })
 
-test('B07: a removed person is refused at the next request', async (t) => {
+test('a removed person is refused at the next request', async (t) => {
   const visitor = await join(app, team, 'member', 'leaver@example.com')
   t.is((await visitor.get(`${project()}/checks`)).status, 200)
   const path = `${organisation()}/members/${await uuidOf('leaver@example.com')}/remove`
@@ -137,7 +138,7 @@ test('B07: a removed person is refused at the next request', async (t) => {
   t.is((await visitor.get(`${project()}/checks`)).status, 404)
 })
 
-test('a changed role counts at the next request, under another session id', async (t) => {
+test('a changed role applies to the next request with a new session id', async (t) => {
   const visitor = await join(app, team, 'read-only', 'climber@example.com')
   const before = visitor.cookies.get('signalbox-session')
   const path = `${organisation()}/members/${await uuidOf('climber@example.com')}/role`
@@ -149,7 +150,7 @@ test('a changed role counts at the next request, under another session id', asyn
   t.is((await visitor.get('/account', stale)).status, 303)
 })
 
-test('the last owner cannot be lost', async (t) => {
+test('the last owner cannot be removed', async (t) => {
   const lonely = await createTeam(app, 'Lonely')
   const owner = await join(app, lonely, 'owner', 'lonely@example.com')
   const second = await join(app, lonely, 'owner', 'second@example.com')

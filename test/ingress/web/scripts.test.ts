@@ -10,7 +10,7 @@ test('no served script has more than 300 lines', (t) => {
   for (const { path, content } of scripts) t.true(content.toString().split('\n').length <= 301, path)
 })
 
-test('scripts import only other served scripts, by their names with hashes', (t) => {
+test('scripts import only served scripts by their hashed names', (t) => {
   const paths = new Set(scripts.map(({ path }) => path))
   const imports = scripts.flatMap(({ content }) =>
     [...content.toString().matchAll(/ from '([^']+)'/g)].map(([, name = '']) => name),

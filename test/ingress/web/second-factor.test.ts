@@ -13,8 +13,8 @@ let team: Team
 const page = '/account/second-factor'
 
 test.before(async () => {
-  // Mails are stored; no worker sends them here.
-  // One half minute for the whole file: a code holds for the one before it and the one after it.
+  // Mails are stored, because no mailer runs. All tests use one time step of 30 s: a code is also valid in the steps
+  // before and after its own.
   const moment = nowMicros()
   app = await openProduct({
     listener: 'http',
@@ -27,10 +27,10 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-/** A code of a half minute, counted from now. */
-function codeOf(secret: string, halfMinutes = 0): string {
+/** Returns the code of a time step, relative to the current one. */
+function codeOf(secret: string, steps = 0): string {
   const now = Math.floor(app.deps.now() / 1000)
-  return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: now + halfMinutes * 30_000 })
+  return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: now + steps * 30_000 })
 }
 
 /** Adds a member with an authenticator app. @returns its secret, and the recovery codes that were shown */
@@ -56,10 +56,10 @@ async function halfSignedIn(email: string): Promise<Visitor> {
   return visitor
 }
 
-test('with an authenticator app a password alone opens nothing, and each code counts once', async (t) => {
+test('an authenticator app is required at sign-in, and each code works once', async (t) => {
   const { secret } = await withApp('totp@example.com')
   const visitor = await halfSignedIn('totp@example.com')
-  t.is((await visitor.get('/account')).status, 303, 'half signed in is not signed in')
+  t.is((await visitor.get('/account')).status, 303, 'a sign-in without its second step has no session')
   const wrong = await visitor.post('/sign-in/second-step', { code: '000000' })
   t.is(wrong.status, 401)
   t.regex(wrong.text, /That code is not right/)
@@ -68,10 +68,10 @@ test('with an authenticator app a password alone opens nothing, and each code co
   t.is(taken.headers.location, '/account')
   t.is((await visitor.get('/account')).status, 200)
   const again = await halfSignedIn('totp@example.com')
-  t.is((await again.post('/sign-in/second-step', { code })).status, 401, 'a code that was taken')
+  t.is((await again.post('/sign-in/second-step', { code })).status, 401, 'a used code is refused')
 })
 
-test('a recovery code signs in once, and new ones end those before', async (t) => {
+test('a recovery code works once, and new codes replace the old ones', async (t) => {
   const { visitor, codes } = await withApp('codes@example.com')
   t.is(codes.length, 10)
   t.false((await visitor.get(page)).text.includes(codes[0] ?? ''), 'shown once')
@@ -85,7 +85,7 @@ test('a recovery code signs in once, and new ones end those before', async (t) =
   t.is((await by(second)).status, 401)
 })
 
-test('changing a second factor requires a recently typed password', async (t) => {
+test('changing a second factor requires a recent password check', async (t) => {
   const visitor = await join(app, team, 'member', 'careful@example.com')
   const requested = await visitor.get(page)
   t.regex(requested.text, /Type your password once more/)
@@ -95,7 +95,7 @@ test('changing a second factor requires a recently typed password', async (t) =>
   await visitor.post(page, { password })
   const other = await signedIn(app, 'careful@example.com')
   other.cookies.set('signalbox-recent-password', visitor.cookies.get('signalbox-recent-password') ?? '')
-  t.is((await other.post(`${page}/totp`, {}, page)).status, 403, 'the proof is of another sign-in')
+  t.is((await other.post(`${page}/totp`, {}, page)).status, 403, 'the password check of another session does not apply')
   t.is((await visitor.post(`${page}/totp`, {}, page)).status, 303)
 })
 
@@ -109,7 +109,7 @@ test('an app that was never confirmed is not required at sign-in', async (t) => 
   t.is(answer.headers.location, '/')
 })
 
-test('codes cannot be guessed: after ten tries from any addresses the sign-in is blocked', async (t) => {
+test('ten wrong codes from any addresses block the sign-in', async (t) => {
   await withApp('guessed@example.com')
   const visitor = await halfSignedIn('guessed@example.com')
   const token = await visitor.token('/sign-in/second-step')
@@ -130,7 +130,7 @@ async function resetPath(email: string): Promise<string> {
   return new URL(outcome.stdout.trim()).pathname
 }
 
-test('a new password by mail does not go around a confirmed second factor', async (t) => {
+test('a password reset by mail does not bypass a confirmed second factor', async (t) => {
   const { secret } = await withApp('reset@example.com')
   const link = new URL((await mailTo('reset@example.com')).url).pathname
   t.is((await createVisitor(app.url).post(`${link}/confirm`, {}, link)).status, 200)
@@ -178,7 +178,7 @@ test('the mail about a new factor removes it and ends all sessions', async (t) =
   t.is((await owner.get('/account')).status, 200)
 })
 
-test('the former address takes an account back from an intruder', async (t) => {
+test('the link to the former address restores the account', async (t) => {
   const email = 'moved@example.com'
   const intruder = await join(app, team, 'member', email)
   const changed = { email: 'thief@example.com', present: password }
@@ -204,7 +204,7 @@ test('the former address takes an account back from an intruder', async (t) => {
   t.is(await app.db('user_passkeys').where({ user_id: person.id }).first(), undefined)
 })
 
-test('the operator removes a lost factor: the removal is audited and the user is notified', async (t) => {
+test('removing a lost factor is audited and notifies the user', async (t) => {
   const { visitor, secret } = await withApp('lost@example.com')
   const stored = JSON.stringify(await app.db('user_totp'))
   t.false(stored.includes(secret), 'the secret is sealed')
@@ -220,12 +220,24 @@ test('the operator removes a lost factor: the removal is audited and the user is
   t.is((await visitor.get('/account')).status, 200)
 })
 
+test('the operator ends all sessions of a person, which is audited', async (t) => {
+  const visitor = await join(app, team, 'member', 'left-open@example.com')
+  t.is((await visitor.get('/account')).status, 200)
+  const outcome = await runAdmin(['user', 'sign-out', '--email', 'left-open@example.com'], userCommands, admin)
+  t.is(outcome.stdout, 'sessions ended: 1\n', outcome.stderr)
+  t.is((await visitor.get('/account')).status, 303)
+  const entry = await app.db('audit_log').where({ action: 'sessions.ended-by-operator' }).first()
+  t.like(entry, { actor: 'operator test', target: 'left-open@example.com' })
+  const both = await runAdmin(['user', 'sign-out', '--email', 'left-open@example.com', '--all'], userCommands, admin)
+  t.regex(both.stderr, /either --email or --all/)
+})
+
 async function admin() {
   const { config, db, secrets, log } = app.deps
   return { config, db, secrets, log, actor: 'test', async [Symbol.asyncDispose]() {} }
 }
 
-test('an address changes after its mailbox confirms, and the previous address is notified', async (t) => {
+test('a new address must be confirmed, and the previous one is notified', async (t) => {
   const visitor = await join(app, team, 'member', 'before@example.com')
   const wrong = await visitor.post('/account/address', { email: 'after@example.com', present: 'no' }, '/account')
   t.is(wrong.status, 400)
@@ -237,7 +249,7 @@ test('an address changes after its mailbox confirms, and the previous address is
   t.regex(text, /before@example\.com/)
   const mail = await mailTo('after@example.com')
   const path = new URL(mail.url).pathname
-  t.is((await createVisitor(app.url).get(path)).status, 200, 'a scanner that follows the link changes nothing')
+  t.is((await createVisitor(app.url).get(path)).status, 200, 'opening the link changes nothing')
   t.is((await app.db('users').where({ email: 'after@example.com' }).first()) ?? null, null)
   await visitor.post(path, {})
   t.regex((await visitor.get('/account')).text, /You sign in as after@example\.com/)
@@ -247,7 +259,7 @@ test('an address changes after its mailbox confirms, and the previous address is
   t.is(answer.status, 303)
 })
 
-test('an address that has an account is not taken over, and its account is not disclosed', async (t) => {
+test('an address with an account cannot be taken and is not disclosed', async (t) => {
   await join(app, team, 'member', 'taken@example.com')
   const visitor = await join(app, team, 'member', 'wants@example.com')
   t.is(
@@ -270,7 +282,7 @@ async function mailTo(address: string): Promise<{ url: string; lead: string }> {
   return found
 }
 
-test('the theme and the time zone that a user chose are on each of their pages', async (t) => {
+test('each page has the theme and time zone of the user', async (t) => {
   const visitor = await join(app, team, 'member', 'look@example.com')
   t.notRegex((await visitor.get('/projects')).text, /data-theme|data-zone/)
   await visitor.post('/account/name', { name: 'Lo', theme: 'dark' }, '/account')

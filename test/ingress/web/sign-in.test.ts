@@ -14,7 +14,7 @@ test.before(async () => {
   await join(app, team, 'owner')
 })
 
-test('a page redirects visitors to the sign-in first and then to their destination', async (t) => {
+test('a visitor is redirected to the sign-in and then to the page', async (t) => {
   const visitor = createVisitor(app.url)
   const path = `/projects/${team.project.uuid}/checks`
   const requested = await visitor.get(path)
@@ -30,7 +30,7 @@ test('a page redirects visitors to the sign-in first and then to their destinati
 })
 
 for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', '/%0d\nx'])
-  test(`signing in never leads to ${JSON.stringify(next)}`, async (t) => {
+  test(`a sign-in does not redirect to ${JSON.stringify(next)}`, async (t) => {
     const answer = await createVisitor(app.url).post('/sign-in', { email: emailOf(team, 'owner'), password, next })
     t.is(answer.headers.location, '/')
   })
@@ -49,7 +49,7 @@ test('an unknown address and a wrong password get the same answer', async (t) =>
   t.is(texts[0], texts[1])
 })
 
-test('the session cookie is out of reach of scripts and other sites, and changes with every sign-in', async (t) => {
+test('the session cookie is HttpOnly, SameSite and new for every sign-in', async (t) => {
   const visitor = createVisitor(app.url)
   const first = await visitor.post('/sign-in', { email: emailOf(team, 'owner'), password })
   const line = first.headers['set-cookie']?.find((cookie) => cookie.includes('session'))
@@ -61,10 +61,10 @@ test('the session cookie is out of reach of scripts and other sites, and changes
   await visitor.send('/sign-in', { _csrf: token, email: emailOf(team, 'owner'), password })
   t.not(visitor.cookies.get('signalbox-session'), before)
   visitor.cookies.set('signalbox-session', before ?? '')
-  t.is((await visitor.get('/account')).status, 303, 'the session before is gone')
+  t.is((await visitor.get('/account')).status, 303, 'the earlier session has ended')
 })
 
-test('B14: a session id chosen by another client is never taken over', async (t) => {
+test('a sign-in never uses a session id from the client', async (t) => {
   const visitor = createVisitor(app.url)
   const chosen = 'A'.repeat(43)
   visitor.cookies.set('signalbox-session', chosen)
@@ -72,7 +72,7 @@ test('B14: a session id chosen by another client is never taken over', async (t)
   t.not(visitor.cookies.get('signalbox-session'), chosen)
 })
 
-test('behind https cookies are secure and bound to the host', async (t) => {
+test('with https, cookies are Secure and have the __Host- prefix', async (t) => {
   await using secure = await openProduct({ listener: 'http', env: { PUBLIC_URL: 'https://signals.example' } })
   const answer = await createVisitor(secure.url).get('/sign-in')
   const [line = ''] = answer.headers['set-cookie'] ?? []
@@ -81,7 +81,7 @@ test('behind https cookies are secure and bound to the host', async (t) => {
   t.truthy(answer.headers['strict-transport-security'])
 })
 
-test('B14: a form without its token, with another browser’s, or from another site is refused', async (t) => {
+test('refuses a form without a token, with a foreign token or cross-site', async (t) => {
   const visitor = await signedIn(app, emailOf(team, 'owner'))
   const other = await signedIn(app, emailOf(team, 'owner'))
   const foreign = await other.token('/account')
@@ -93,7 +93,7 @@ test('B14: a form without its token, with another browser’s, or from another s
   t.is((await visitor.send('/account/name', { name: 'x', _csrf: own })).status, 303)
 })
 
-test('signing out ends the session at the server, and nothing of it is kept by the browser', async (t) => {
+test('signing out ends the session and clears data in the browser', async (t) => {
   const visitor = await signedIn(app, emailOf(team, 'owner'))
   const session = visitor.cookies.get('signalbox-session') ?? ''
   t.is((await visitor.get('/account')).headers['cache-control'], 'no-store')
@@ -111,7 +111,7 @@ test('signing out everywhere ends every other session', async (t) => {
   t.is((await there.get('/account')).status, 303)
 })
 
-/** Tries wrong passwords; @returns the statuses of the answers */
+/** Tries wrong passwords. @returns the statuses of the responses */
 async function guess(email: string, attempts: number, addressOf: (attempt: number) => string): Promise<number[]> {
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/sign-in')
@@ -123,7 +123,7 @@ async function guess(email: string, attempts: number, addressOf: (attempt: numbe
   return statuses
 }
 
-test('one session is ended alone, and only by its user', async (t) => {
+test('a user can end a single session', async (t) => {
   const email = 'two-browsers@example.com'
   const here = await join(app, await createTeam(app, 'Two browsers'), 'owner', email)
   const there = await signedIn(app, email)
@@ -132,19 +132,19 @@ test('one session is ended alone, and only by its user', async (t) => {
   const newest = Math.max(...ids)
   const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner')
   await stranger.post(`/account/sessions/${newest}/end`, {}, '/account')
-  t.is((await there.get('/account')).status, 200, 'a stranger ends nothing')
+  t.is((await there.get('/account')).status, 200, 'a stranger cannot end it')
   t.is((await here.post(`/account/sessions/${newest}/end`, {}, '/account')).status, 303)
   t.is((await there.get('/account')).status, 303, 'signed out')
   t.is((await here.get('/account')).status, 200)
 })
 
-test('guessing passwords of one account is blocked soon, from all addresses', async (t) => {
+test('wrong passwords for one account are limited across all addresses', async (t) => {
   const statuses = await guess('victim@example.com', 12, (attempt) => `203.0.113.${attempt}`)
   t.deepEqual([...new Set(statuses)], [401, 429])
   t.is(statuses.filter((status) => status === 401).length, 10)
 })
 
-test('M5 B14: guesses from other addresses cannot keep a user signed out', async (t) => {
+test('wrong passwords from other addresses do not lock out the user', async (t) => {
   await join(app, team, 'member', 'guessed-at@example.com')
   const statuses = await guess('guessed-at@example.com', 12, (attempt) => `203.0.113.${100 + attempt}`)
   t.is(statuses.at(-1), 429)
@@ -155,7 +155,7 @@ test('M5 B14: guesses from other addresses cannot keep a user signed out', async
   t.is((await person.send('/sign-in', { ...fields, password }, from)).status, 303)
 })
 
-test('M5: who guessed too often at an account cannot go on at that address even with the right password', async (t) => {
+test('after too many wrong passwords an address is blocked', async (t) => {
   await join(app, team, 'member', 'pair@example.com')
   await guess('pair@example.com', 10, () => '198.51.100.21')
   const guesser = createVisitor(app.url)
@@ -163,7 +163,7 @@ test('M5: who guessed too often at an account cannot go on at that address even 
   t.is((await guesser.send('/sign-in', fields, { 'x-forwarded-for': '198.51.100.21' })).status, 429)
 })
 
-test('B14: spraying one password over many accounts ends soon', async (t) => {
+test('wrong passwords for many accounts are limited per address', async (t) => {
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/sign-in')
   let last = 0
@@ -180,14 +180,14 @@ test('every page forbids inline scripts, frames, sniffing and referrers', async 
   const policy = String(headers['content-security-policy'])
   t.regex(policy, /default-src 'none'/)
   t.regex(policy, /frame-ancestors 'none'/)
-  t.regex(policy, /font-src 'self'(;|$)/, 'fonts come from here')
+  t.regex(policy, /font-src 'self'(;|$)/, 'fonts are loaded from the same origin')
   t.false(policy.includes('unsafe'))
   t.is(headers['x-content-type-options'], 'nosniff')
   t.is(headers['referrer-policy'], 'no-referrer')
   t.notRegex(text, /<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/)
 })
 
-test('B24 M8 sign-ins from the addresses of one IPv6 network count together', async (t) => {
+test('sign-ins from the addresses of one IPv6 network count together', async (t) => {
   const visitor = createVisitor(app.url)
   const _csrf = await visitor.token('/sign-in')
   const from = async (address: string, n: number) =>
@@ -203,7 +203,7 @@ test('B24 M8 sign-ins from the addresses of one IPv6 network count together', as
   t.is((await from('2001:db8:9:a::1', 99)).status, 401)
 })
 
-test('L7: signing in, failing to and signing out are in the audit log of the organisation', async (t) => {
+test('sign-ins, failed sign-ins and sign-outs are in the audit log', async (t) => {
   const audited = await createTeam(app, 'Audited')
   await join(app, audited, 'owner', 'audited@example.com')
   const person = await signedIn(app, 'audited@example.com')
@@ -220,7 +220,7 @@ test('L7: signing in, failing to and signing out are in the audit log of the org
   ])
 })
 
-test('L7: a person whose entry cannot be written comes in and goes all the same', async (t) => {
+test('sign-in and sign-out work even if the audit entry cannot be written', async (t) => {
   const unnoted = 'unnoted@example.com'
   await app.db.raw(`ALTER TABLE audit_log ADD CONSTRAINT refuses CHECK (actor <> '${unnoted}')`)
   const person = await join(app, await createTeam(app, 'Unnoted'), 'owner', unnoted)

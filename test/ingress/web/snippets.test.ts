@@ -22,7 +22,7 @@ test('snippets send the success keyword if bodies are searched', (t) => {
   for (const id of ['curl', 'python', 'node', 'powershell', 'go']) t.regex(all.get(id) ?? '', /all done/, id)
 })
 
-test('a mail carries the word where its subject or text is searched', (t) => {
+test('a mail snippet contains the keyword if subject or text is searched', (t) => {
   t.is(texts({ filterSubject: true, successKw: 'fine' }).get('email'), '1@x.test\nSubject: fine')
   t.is(texts({}).get('email'), '1@x.test')
 })

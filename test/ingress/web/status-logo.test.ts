@@ -18,7 +18,7 @@ let page: string
 test.before(async () => {
   app = await sharedProduct()
 })
-/** Creates what each test starts with. */
+/** Creates a published status page for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -55,7 +55,7 @@ for (const [type, bytes] of [
   ['image/jpeg', JPEG],
   ['image/webp', WEBP],
 ] as const)
-  test.serial(`a logo of ${type} is public by its address, and served only with its detected type`, async (t) => {
+  test.serial(`a logo of ${type} is public and served with its detected type`, async (t) => {
     await setUp()
     t.is((await shown()).status, 404)
     t.is(await upload(bytes, 'text/html'), 'The logo is shown above the status page.')
@@ -71,17 +71,17 @@ for (const [type, bytes] of [
 for (const [what, bytes] of [
   ['SVG with a script', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')],
   ['SVG behind an XML declaration', Buffer.from('<?xml version="1.0"?><svg onload="alert(1)"/>')],
-  ['a page that calls itself a picture', Buffer.from('<!doctype html><script>alert(1)</script>')],
-  ['a RIFF file that is no WebP', Buffer.from('RIFF\x28\0\0\0WAVEfmt ')],
+  ['an HTML page', Buffer.from('<!doctype html><script>alert(1)</script>')],
+  ['a RIFF file that is not WebP', Buffer.from('RIFF\x28\0\0\0WAVEfmt ')],
   ['the beginning of a PNG', PNG.subarray(0, 7)],
 ] as const)
-  test.serial(`${what} is no logo with any declared type`, async (t) => {
+  test.serial(`refuses ${what} as a logo with any declared type`, async (t) => {
     await setUp()
     t.is(await upload(bytes, 'image/png'), 'The logo must be a PNG, JPEG or WebP picture.')
     t.is((await shown()).status, 404)
   })
 
-test.serial('an oversized logo is refused, and the former logo stays', async (t) => {
+test.serial('an oversized logo is refused and keeps the previous logo', async (t) => {
   await setUp()
   await upload(PNG)
   const large = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)])
@@ -95,7 +95,7 @@ test.serial('an oversized logo is refused, and the former logo stays', async (t)
   )
 })
 
-test.serial('a logo outlives a change of its page, is removed separately, and every change is audited', async (t) => {
+test.serial('a logo remains when the page changes, and its changes are audited', async (t) => {
   await setUp()
   await upload(PNG)
   await owner.post(`${base}/status-page`, { title: 'Acme II', tags: '', intro: '' }, '/account')

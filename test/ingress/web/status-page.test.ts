@@ -15,7 +15,7 @@ let base: string
 test.before(async () => {
   app = await sharedProduct()
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -31,10 +31,10 @@ async function publish(fields: Record<string, string> = {}): Promise<string> {
 
 const post = (title: string, text = '') => owner.post(`${base}/status-notes`, { title, text }, '/account')
 
-/** Each test reads its page once: what strangers see is kept for a moment. */
+/** Each test reads its page once, because public pages are cached for some seconds. */
 const read = async (path: string) => await createVisitor(app.url).get(path)
 
-/** A check that went down, and came back unless `until` is null; hours ago. */
+/** Adds a check that was down, in hours before now; `until` is null if it still is. */
 async function addOutage(name: string, from: number, until: number | null): Promise<void> {
   const uuid = await addCheck(owner, team, { name })
   const row = await app.db('checks').where({ uuid }).first('id')
@@ -58,7 +58,7 @@ const of = (name: string, tags: string): PublicState & { check: { name: string; 
   maintenanceUntil: null,
 })
 
-test.serial('checks stand under their first tag, those without one last, each once', (t) => {
+test.serial('each check is listed once under its first tag, untagged checks last', (t) => {
   const all = [of('a', 'web eu'), of('b', ''), of('c', 'db'), of('d', 'web')]
   const shown = (isGrouped: boolean, list = all) =>
     groupsOf(list, isGrouped).map(({ name, members }) => [name, members.map(({ check }) => check.name).join()])
@@ -71,7 +71,7 @@ test.serial('checks stand under their first tag, those without one last, each on
   t.deepEqual(shown(true, [of('b', '')]), [['', 'b']], 'without any tag there are no groups')
 })
 
-test.serial('the page has the words of its project and its groups, each with how it stands', async (t) => {
+test.serial('the page shows the texts of its project and the status of its groups', async (t) => {
   await setUp()
   await addCheck(owner, team, { name: 'Shop', tags: 'web' })
   await addCheck(owner, team, { name: 'Ledger', tags: 'db' })
@@ -86,7 +86,7 @@ test.serial('the page has the words of its project and its groups, each with how
   t.true(settings.includes('Mail us.'))
 })
 
-test.serial('a note is public, then over, then gone, and each change is in the audit log', async (t) => {
+test.serial('a note is published, ended and deleted, with audit entries', async (t) => {
   await setUp()
   const path = await publish()
   await post('Slow <logins>', 'We are looking.')
@@ -95,7 +95,7 @@ test.serial('a note is public, then over, then gone, and each change is in the a
   t.true((await own()).includes('It is over'))
   t.is((await owner.post(`${base}/status-notes/${note?.uuid}/end`, {}, '/account')).status, 303)
   t.false((await own()).includes('It is over'))
-  t.is((await owner.post(`${base}/status-notes/${note?.uuid}/end`, {}, '/account')).status, 404, 'it is over once')
+  t.is((await owner.post(`${base}/status-notes/${note?.uuid}/end`, {}, '/account')).status, 404, 'it has ended')
   const { text } = await read(path)
   t.regex(text, /class="card note is-over"><h2>Slow &lt;logins/)
   t.regex(text, /over since <time/)
@@ -137,7 +137,7 @@ test.serial('old ended notes are hidden, and only the newest are kept', async (t
   t.deepEqual([kept[0], kept.at(-1)], ['Open', 'The newest'])
 })
 
-test.serial('a note that is refused comes back as it was typed', async (t) => {
+test.serial('an invalid note keeps its values in the form', async (t) => {
   await setUp()
   const { status, text } = await post('x'.repeat(101), 'kept as typed')
   t.is(status, 400)
@@ -146,7 +146,7 @@ test.serial('a note that is refused comes back as it was typed', async (t) => {
   t.deepEqual(await app.db('status_notes').where({ project_id: team.project.id }), [])
 })
 
-test.serial('the feed lists notes and outages, newest change first, in XML that nothing breaks', async (t) => {
+test.serial('the feed lists notes and outages in valid XML, newest first', async (t) => {
   await setUp()
   await addOutage('Shop & <Co>', 3, null)
   await addOutage('Ledger', 9, 8)
@@ -165,11 +165,11 @@ test.serial('the feed lists notes and outages, newest change first, in XML that 
   const checks = await app.db('checks').where({ project_id: team.project.id }).pluck('uuid')
   t.false(
     checks.some((uuid) => text.includes(uuid)),
-    'nothing in it can ping a check',
+    'the feed contains no ping URL',
   )
 })
 
-test.serial('planned work is no outage of the feed', async (t) => {
+test.serial('the feed omits outages during planned maintenance', async (t) => {
   await setUp()
   await addOutage('Ledger', 4, 3)
   await app.db('maintenance_windows').insert({
@@ -184,7 +184,7 @@ test.serial('planned work is no outage of the feed', async (t) => {
   t.notRegex((await read(`${await publish()}/feed.atom`)).text, /<entry>/)
 })
 
-test.serial('a feed that was taken down is as if it had never been, and notes are for who may edit', async (t) => {
+test.serial('an unpublished feed is 404, and only editors may write notes', async (t) => {
   await setUp()
   const path = await publish()
   t.true((await read(path)).text.includes(`href="${path}/feed.atom"`))
@@ -211,10 +211,10 @@ test.serial('a feed that was taken down is as if it had never been, and notes ar
   const own = await createTeam(app, `Another of ${t.title}`)
   const other = await join(app, own, 'owner', `another-${team.organisationId}@example.com`)
   const through = `/projects/${own.project.uuid}/status-notes/${note?.uuid}/delete`
-  t.is((await other.post(through, {}, '/account')).status, 404, 'a note of another project is none')
+  t.is((await other.post(through, {}, '/account')).status, 404, 'a note of another project is unknown')
 })
 
-test.serial('a crowd of visitors costs one read and one render', async (t) => {
+test.serial('concurrent visitors cause one read and one render', async (t) => {
   await setUp()
   await addCheck(owner, team, { name: 'Shop' })
   const path = await publish()
@@ -236,12 +236,12 @@ test.serial('a crowd of visitors costs one read and one render', async (t) => {
   app.deps.publicHistories = publicHistories
   t.true(pages.every(({ status, text }) => status === 200 && text.includes('Shop')))
   t.true(feeds.every(({ status }) => status === 200))
-  // On a stalled machine the history may be read again, because it is kept for three seconds.
+  // On a slow machine the history may be read twice, because it is cached for three seconds.
   t.true(reads < 10, `${reads} reads`)
   t.true(renders <= 2 * reads, `${renders} renders of the page and the feed`)
 })
 
-test.serial('an address without a session gets 429 above its limit of pages', async (t) => {
+test.serial('an address without a session has a limit of pages', async (t) => {
   const limited = await sharedProduct({ env: { PAGE_RATE_LIMIT_PER_MINUTE: '5' } })
   const from = (address: string) =>
     send(limited.url, `/status/${'x'.repeat(22)}`, { headers: { 'X-Forwarded-For': address } })
@@ -261,14 +261,14 @@ test.serial('the status page reports since when pings cannot be received', async
   const [inserted] = await app.db('coverage_gaps').insert(gap).returning('id')
   try {
     const { text } = await read(path)
-    t.regex(text, new RegExp(`no pings are received since <time datetime="${since.toISOString().slice(0, 19)}`, 'i'))
+    t.regex(text, new RegExp(`no pings received since <time datetime="${since.toISOString().slice(0, 19)}`, 'i'))
     t.notRegex(text, /As of/)
   } finally {
     await app.db('coverage_gaps').where(inserted).delete()
   }
 })
 
-test.serial('a page with progress marks an acknowledged outage and names no person', async (t) => {
+test.serial('a page with progress shows an acknowledged outage without a name', async (t) => {
   await setUp()
   await addOutage('Shop', 2, null)
   const { id: checkId } = await app.db('checks').where({ project_id: team.project.id }).first('id')
@@ -283,7 +283,7 @@ test.serial('a page with progress marks an acknowledged outage and names no pers
   t.notRegex(text, /anna/)
 })
 
-test.serial('an incident offers updates for the status page, which the person posts', async (t) => {
+test.serial('an incident offers drafts of updates for the status page', async (t) => {
   await setUp()
   await addOutage('Shop', 2, null)
   const { id: checkId } = await app.db('checks').where({ project_id: team.project.id }).first('id')

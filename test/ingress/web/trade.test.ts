@@ -33,10 +33,18 @@ async function sent(path: string, fields: Record<string, string>): Promise<strin
 
 const SHA256 = 'ab'.repeat(32)
 
-test.serial('a pack is built on a form from documents already recorded, and its files are given', async (t) => {
-  t.regex((await member.get(base)).text, /There is no pack yet/)
+test.serial('a trade pack is created from recorded documents with its files', async (t) => {
+  const empty = (await member.get(base)).text
+  t.regex(empty, /No packs yet[\s\S]*class="button primary"[^>]*>Record a document</)
   const invoice = { type: 'COMMERCIAL_INVOICE', sha256: SHA256, 'metadata.invoiceNumber': 'EXP/4821907' }
-  t.is(await sent('/documents/new', invoice), base)
+  const recorded = await sent('/documents/new', invoice)
+  const paper = (await member.get(recorded)).text
+  for (const part of ['<h1>Commercial invoice</h1>', SHA256, 'Next step', 'SHA-256 of the record'])
+    t.true(paper.includes(part), part)
+  const [, build = ''] = /href="([^"]+)">Build a pack with it</.exec(paper) ?? []
+  t.regex((await member.get(build)).text, /name="documents" value="[^"]+" checked/)
+  t.notRegex((await reader.get(recorded)).text, /Next step/)
+  t.is((await stranger.get(recorded)).status, 404)
   await sent('/documents/new', { type: 'PACKING_LIST', sha256: 'cd'.repeat(32) })
   const documents = (await member.get(`${base}/documents`)).text
   t.true(documents.indexOf('cd'.repeat(32)) < documents.indexOf(SHA256), 'the newest first')
@@ -67,6 +75,9 @@ test.serial('a pack is built on a form from documents already recorded, and its 
     return text.includes('summary.pdf') && text
   })
   t.regex(page, /Hamburg &lt;March>/)
+  t.regex(page, /4 of 4 match/)
+  const list = (await member.get(base)).text
+  t.regex(list, /class="button primary"[^>]*>Build a pack<[\s\S]*More actions[\s\S]*Verify an e-BRC/)
   t.regex(page, /chain\.invoice/)
   t.true(page.indexOf('cd'.repeat(32)) < page.indexOf(SHA256), 'in the order of the form')
   t.true((await member.get(base)).text.includes(path))
@@ -93,14 +104,14 @@ async function uuidOf(name: string): Promise<string> {
   return (await app.deps.db('organisations').where({ name }).first('uuid')).uuid
 }
 
-test('each error of a form is shown beside its field; another’s document makes no pack', async (t) => {
+test('errors are shown at fields, and foreign documents are refused', async (t) => {
   const wrong = await member.post(`${base}/documents/new`, { requestKey: randomUUID(), type: 'OTHER', sha256: 'x' })
   t.is(wrong.status, 422)
   t.regex(wrong.text, /id="sha256-error"/)
   const none = await member.post(`${base}/packs/new`, { requestKey: randomUUID(), title: 'none' })
   t.is(none.status, 422)
   t.regex(none.text, /<fieldset class="wrong">/)
-  // Refused at once where the worker is quick, else on the page that waits for it.
+  // A fast worker refuses in the response, a slow one on the waiting page.
   const foreign = await member.post(`${base}/packs/new`, { requestKey: randomUUID(), documents: randomUUID() })
   const status = await eventually('the refusal', async () => {
     const answer = foreign.status === 303 ? await member.get(String(foreign.headers.location)) : foreign
@@ -110,7 +121,7 @@ test('each error of a form is shown beside its field; another’s document makes
   t.is((await member.get(`${base}/packs/${randomUUID()}`)).status, 404)
 })
 
-test('readers see packs and build none', async (t) => {
+test('readers see packs and cannot create them', async (t) => {
   const { status, text } = await reader.get(base)
   t.is(status, 200)
   t.notRegex(text, /packs\/new/)

@@ -41,7 +41,7 @@ const audited = async () => {
   return (await app.deps.db('audit_log').where({ organisation_id: team.organisationId, action })).length
 }
 
-test('a receivable is checked blind: its fingerprints are all that the page takes', async (t) => {
+test('the page sends only the fingerprints of a receivable', async (t) => {
   const invoice = receivable()
   const other = await openClient(app, app.url)
   t.is((await register(other, invoice)).status, 201)
@@ -52,7 +52,7 @@ test('a receivable is checked blind: its fingerprints are all that the page take
   const sent = await submit({ fingerprints, statement: 'on' })
   t.is(sent.status, 303, sent.text)
   const page = await pageWith(sent.next, 'another organisation')
-  for (const part of ['duplicate registered', 'exact', 'blind, by fingerprints only', 'SHA-256 of the record'])
+  for (const part of ['duplicate registered', 'Same document', 'fingerprints only', 'SHA-256 of the record'])
     t.true(page.includes(part), part)
   for (const field of [invoice.supplierGstin, invoice.documentNumber]) t.false(page.includes(field), field)
   t.is(await audited(), 1)

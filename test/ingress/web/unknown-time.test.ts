@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join } from './people.ts'
 
-test('a check with an extended deadline shows the expected time and its next chance; its days are hatched', async (t) => {
+test('an extended deadline is explained, and its days are hatched', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Blind')
@@ -39,9 +39,9 @@ test('a check with an extended deadline shows the expected time and its next cha
   const words = async () => (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
   const notice = `Status unknown: a ping was expected at ${text(24)} UTC, during an outage on our side. Next deadline: ${text(1000)} UTC.`
   t.true((await words()).includes(notice))
-  // Four strokes hatch a day.
-  const hatched = (html: string) => (/class="hatch" d="([^"]*)"/.exec(html)?.[1]?.match(/M/g)?.length ?? 0) / 4
-  t.true(hatched(await page()) >= 4, 'until now nothing is known')
+  // Each hatched day is one "M" command of the path.
+  const hatched = (html: string) => /class="hatch" d="([^"]*)"/.exec(html)?.[1]?.match(/M/g)?.length ?? 0
+  t.true(hatched(await page()) >= 4, 'the days before the first ping are unknown')
   t.regex(await page(), /Partly unknown on \d days\./)
   const status = await eventually('the status page', async () => {
     const { text: html } = await owner.get(`/status/${'U'.repeat(22)}`)
@@ -52,16 +52,16 @@ test('a check with an extended deadline shows the expected time and its next cha
   t.regex(status, /100 %/)
 
   await db('unknown_periods').update({ until_at: after(27) })
-  t.false((await words()).includes('Unknown:'), 'it was heard, or is known by now')
+  t.false((await words()).includes('Unknown:'), 'a ping ends the unknown time')
   t.is(hatched(await page()), after(24).getUTCDate() === after(27).getUTCDate() ? 1 : 2)
   await db('unknown_periods').update({ until_at: null })
   await db('checks')
     .where({ id })
     .update({ last_ping: after(28) })
-  t.false((await words()).includes('Unknown:'), 'a ping came that the record of gaps has not met yet')
+  t.false((await words()).includes('Unknown:'), 'a ping ends the unknown time before a sweep')
 })
 
-test('the pages of a project list gaps, and notices about gaps can be turned off', async (t) => {
+test('a project lists gaps and can disable notices about them', async (t) => {
   // No sweeper runs: it would delete gaps without a missing heartbeat, and add those of a stopped process.
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Gaps')
@@ -78,14 +78,14 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
     },
     'id',
   )
-  const banner = /Pings could not be received from .* UTC \(30 minutes\)\. No check became unknown by it\./
+  const banner = /Pings could not be received from .* UTC \(30 minutes\)\. No check became unknown because of it\./
   t.regex((await owner.get(`${base}/checks`)).text, banner)
   const page = await owner.get(`${base}/gaps`)
   t.is(page.status, 200)
   t.regex(page.text, /Pings by HTTP could not be received \(process lost\)/)
   const uuid = await addCheck(owner, team, { name: 'nightly' })
   const log = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
-  t.notRegex(await log(), /Pings could not be received for/, 'it was made afterwards')
+  t.notRegex(await log(), /Pings could not be received for/, 'the check was created after the gap')
   await app
     .db('checks')
     .where({ uuid })
@@ -95,7 +95,7 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
   t.notRegex(await log('?log=ping'), /Pings could not be received for/)
   for (const other of [{ listener: 'smtp' }, { shards: 2 }]) {
     await app.db('coverage_gaps').where({ id }).update(other)
-    t.notRegex(await log(), /Pings could not be received for/, 'it is of pings that this check does not send')
+    t.notRegex(await log(), /Pings could not be received for/, 'the gap affected another listener or shard')
     await app.db('coverage_gaps').where({ id }).update({ listener: 'http', shards: 1 })
   }
   await app

@@ -1,6 +1,6 @@
 import { type Answer, send } from '../../support/send.ts'
 
-/** A browser without a screen: keeps cookies, sends form tokens, follows nothing automatically. */
+/** An HTTP client with cookies and form tokens. It does not follow redirects. */
 export interface Visitor {
   cookies: Map<string, string>
   get(path: string, headers?: Record<string, string>): Promise<Answer>
@@ -54,7 +54,7 @@ export function createVisitor(base: string): Visitor {
   return visitor
 }
 
-/** Returns the fields of the largest form of a page with their defaults; of several with one name the last. */
+/** Returns the default values of the largest form of a page. Of several fields with one name it returns the last. */
 export function fieldsOf(html: string): Record<string, string> {
   const form = [...html.matchAll(/<form[\s\S]*?<\/form>/g)]
     .map(([text]) => text)

@@ -25,7 +25,7 @@ async function addRun(
   })
 }
 
-test('watched runs are drawn in lanes with limits, remarks and hatched gaps', async (t) => {
+test('watched runs are drawn in lanes with deadlines, flags and gaps', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Runs')
@@ -60,13 +60,13 @@ test('watched runs are drawn in lanes with limits, remarks and hatched gaps', as
   t.is(drawn.match(/<rect /g)?.length, 4)
   t.is(drawn.match(/<path class="hatch"/g)?.length, 1)
   t.is(drawn.match(/<path class="limit"/g)?.length, 2)
-  t.regex(drawn, /class="bar failed remarked"/)
+  t.regex(drawn, /class="bar failed flagged"/)
   t.regex(drawn, /began while another one ran, much slower than usual/)
   const words = (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
-  t.regex(words, /Remarked\s*[-\d: ]+: not done in time/)
+  t.regex(words, /Flagged runs\s*[-\d: ]+: not done in time/)
 })
 
-test('days with maintenance that does not count are hatched, on the page of a check and in the list', async (t) => {
+test('days with excluded maintenance are hatched on the page and list', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Days')
@@ -111,7 +111,7 @@ test('days with maintenance that does not count are hatched, on the page of a ch
     expected_at: noon,
     reason: 'GAP',
   })
-  for (const html of await pages()) t.regex(html, /class="hatch"/, 'what was unknown of a check too')
+  for (const html of await pages()) t.regex(html, /class="hatch"/, 'unknown time is hatched as well')
 })
 
 test('each change in the log of a check links to the reasons of its notifications', async (t) => {

@@ -19,11 +19,11 @@ test.before(async () => {
     listener: 'http',
     workers: ['notifier'],
     env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
-    // A trial is to begin within four seconds, and a busy machine needs more to carry it to the worker.
+    // A trial expires after four seconds, which a busy machine may need to deliver it to the worker.
     override: { now: () => nowMicros() + microsOfSeconds(15) },
   })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner and a sink for each test. */
 async function setUp(t: ExecutionContext): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -47,7 +47,7 @@ const resultOf = (text: string) =>
   /<section class="card" id="trial".*?<\/h2><p class="(notice|problem)">(.*?)<\/p>/s.exec(text)?.slice(1)
 const storedIntegrations = () => app.deps.db('integrations').where({ project_id: team.project.id })
 
-test.serial('a form can be tried for up and down without being stored', async (t) => {
+test.serial('a form can be tested for up and down without being stored', async (t) => {
   await setUp(t)
   const down = await owner.post(form, { ...webhookTo(sink.url), do: 'test-down' })
   t.is(down.status, 200)
@@ -65,8 +65,8 @@ test.serial('a form can be tried for up and down without being stored', async (t
     ],
   )
   const fields = fieldsOf(up.text)
-  t.is(fields.name, 'Loan desk', 'the form keeps what was typed')
-  t.is(fields.all, undefined, 'and that it is not for every check')
+  t.is(fields.name, 'Loan desk', 'the form keeps its values')
+  t.is(fields.all, undefined, 'the form keeps the unchecked box')
   t.is(fields['option-url_up'], `${sink.url}/up`)
   t.deepEqual(await storedIntegrations(), [])
   t.is((await app.deps.db('notifications')).length, 0)
@@ -83,37 +83,34 @@ test.serial('a form can be tried for up and down without being stored', async (t
   )
 })
 
-test.serial(
-  'a side without an address sends nothing, and a wrong or private one is refused beside its field',
-  async (t) => {
-    await setUp(t)
-    const only = { 'option-url_down': sink.url, do: 'test-up' }
-    t.deepEqual(resultOf((await owner.post(form, only)).text), [
-      'problem',
-      'Nothing is sent then: there is no address for it.',
-    ])
-    for (const [url, message] of [
-      ['nonsense', /class="field-error"/],
-      ['http://10.1.2.3/hook', /leads to a private address/],
-    ] as const) {
-      const { status, text } = await owner.post(form, { 'option-url_down': url, do: 'test-down' })
-      t.is(status, 400)
-      t.regex(text, message)
-      t.is(resultOf(text), undefined)
-    }
-    await using away = await openHttpSink()
-    away.respond = () => ({ status: 302, headers: { location: 'http://10.1.2.3/' } })
-    const redirected = await owner.post(form, { 'option-url_down': away.url, do: 'test-down' })
-    t.regex(
-      resultOf(redirected.text)?.join(' ') ?? '',
-      /^problem Not delivered.*private/,
-      'the worker has its own guard',
-    )
-    t.deepEqual(sink.requests, [])
-  },
-)
+test.serial('a missing URL sends nothing, an invalid or private one is refused', async (t) => {
+  await setUp(t)
+  const only = { 'option-url_down': sink.url, do: 'test-up' }
+  t.deepEqual(resultOf((await owner.post(form, only)).text), [
+    'problem',
+    'Nothing is sent then: there is no address for it.',
+  ])
+  for (const [url, message] of [
+    ['nonsense', /class="field-error"/],
+    ['http://10.1.2.3/hook', /leads to a private address/],
+  ] as const) {
+    const { status, text } = await owner.post(form, { 'option-url_down': url, do: 'test-down' })
+    t.is(status, 400)
+    t.regex(text, message)
+    t.is(resultOf(text), undefined)
+  }
+  await using away = await openHttpSink()
+  away.respond = () => ({ status: 302, headers: { location: 'http://10.1.2.3/' } })
+  const redirected = await owner.post(form, { 'option-url_down': away.url, do: 'test-down' })
+  t.regex(
+    resultOf(redirected.text)?.join(' ') ?? '',
+    /^problem Not delivered.*private/,
+    'the worker applies the target policy as well',
+  )
+  t.deepEqual(sink.requests, [])
+})
 
-test.serial('a stored header goes with the test to where it is stored for, and to no other place', async (t) => {
+test.serial('a stored secret header is sent only to its stored URL', async (t) => {
   await setUp(t)
   const made = await owner.post(form, webhookTo(sink.url))
   const path = (made.headers.location ?? '').replace(/\?.*/, '')
@@ -131,7 +128,7 @@ test.serial('a stored header goes with the test to where it is stored for, and t
   t.deepEqual(thief.requests, [])
 })
 
-test.serial('viewers and forms of another site cannot send a trial', async (t) => {
+test.serial('viewers and cross-site forms cannot send a test', async (t) => {
   await setUp(t)
   const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
   const fields = { ...webhookTo(sink.url), do: 'test-down' }
@@ -140,12 +137,12 @@ test.serial('viewers and forms of another site cannot send a trial', async (t) =
   t.deepEqual(sink.requests, [])
 })
 
-test.serial('after six tests within a minute a project waits, and the form is kept', async (t) => {
+test.serial('a project may send six tests a minute, and the form is kept', async (t) => {
   await setUp(t)
   const fields = { ...webhookTo(sink.url), do: 'test-down' }
   const tryOnce = async () => resultOf((await owner.post(form, fields)).text)?.[0]
   t.is(await tryOnce(), 'notice')
-  // One comes free every ten seconds, which this takes on a busy machine.
+  // The limit allows another test every ten seconds, which can pass on a busy machine.
   await stopRefill(app.db, `trial:${team.project.id}`)
   for (let count = 1; count < 6; count++) t.is(await tryOnce(), 'notice')
   const { text } = await owner.post(form, fields)
@@ -157,7 +154,7 @@ test.serial('after six tests within a minute a project waits, and the form is ke
   t.is(resultOf((await others.post(`${other}/integrations/new/webhook`, fields)).text)?.[0], 'notice')
 })
 
-test.serial('a test that comes too late for who waited is not sent', async (t) => {
+test.serial('an expired test is not sent', async (t) => {
   await setUp(t)
   const { deps } = app
   const sealedConfig = deps.secrets.seal('integration', JSON.stringify({ url_down: `${sink.url}/late` }))

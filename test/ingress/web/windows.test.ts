@@ -14,7 +14,7 @@ let base: string
 test.before(async () => {
   app = await sharedProduct({ workers: ['sweeper'] })
 })
-/** Creates what each test starts with. */
+/** Creates a project with an owner for each test. */
 async function setUp(): Promise<void> {
   team = await createTeam(app, 'Team')
   owner = await join(app, team, 'owner')
@@ -24,7 +24,7 @@ async function setUp(): Promise<void> {
 const once = { name: 'Patch night', match: 'db', kind: 'once', starts: '', for: '2', for_unit: 'hours', tz: 'UTC' }
 const windowsOf = () => app.db('maintenance_windows').where({ project_id: team.project.id }).orderBy('id')
 
-test.serial('maintenance begins now: the list and the check show it; it is ended early, and deleted', async (t) => {
+test.serial('maintenance can begin now, end early and be deleted', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const other = await addCheck(owner, team, { name: 'web', tags: 'www' })
@@ -50,7 +50,7 @@ test.serial('maintenance begins now: the list and the check show it; it is ended
   t.regex((await owner.get(`${base}/windows`)).text, /No maintenance is planned/)
 })
 
-test.serial('of recurring maintenance this time alone is ended early, also when it is saved again', async (t) => {
+test.serial('ending recurring maintenance early ends only the current occurrence', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const begin = new Date(Date.now() - 3_600_000).toISOString()
@@ -72,27 +72,29 @@ test.serial('of recurring maintenance this time alone is ended early, also when 
   await isEnded()
 })
 
-test.serial(
-  'a begin is by the clock of its zone; recurring maintenance is made, and what the form shows saved again',
-  async (t) => {
-    await setUp()
-    const path = `${base}/windows/new`
-    await owner.post(path, { ...once, starts: '2027-03-28T02:30', tz: 'Europe/Riga' })
-    await owner.post(path, { ...once, kind: 'recurring', every: 'Sat 02:00', tz: 'Europe/Riga', shown: 'on' })
-    const [first, second] = await windowsOf()
-    t.is(first?.starts_at.toISOString(), '2027-03-28T00:30:00.000Z')
-    t.is(first?.ends_at.toISOString(), '2027-03-28T02:30:00.000Z')
-    t.like(second, { every: 'Sat 02:00', for_seconds: 7200, tz: 'Europe/Riga', shown: true, uptime: 'count' })
-    for (const row of [first, second]) {
-      const edit = `${base}/windows/${row?.uuid}`
-      t.is((await owner.post(edit, { ...fieldsOf((await owner.get(edit)).text), name: 'Again' })).status, 303)
-      const saved = await app.db('maintenance_windows').where({ id: row?.id }).first()
-      t.deepEqual({ ...saved, name: '' }, { ...row, name: '' })
-    }
-  },
-)
+test.serial('the form creates recurring maintenance in its time zone and saves it unchanged', async (t) => {
+  await setUp()
+  const path = `${base}/windows/new`
+  await owner.post(path, { ...once, starts: '2027-03-28T02:30', tz: 'Europe/Riga' })
+  await owner.post(path, { ...once, kind: 'recurring', every: 'Sat 02:00', tz: 'Europe/Riga', shown: 'on' })
+  const [first, second] = await windowsOf()
+  t.is(first?.starts_at.toISOString(), '2027-03-28T00:30:00.000Z')
+  t.is(first?.ends_at.toISOString(), '2027-03-28T02:30:00.000Z')
+  t.like(second, { every: 'Sat 02:00', for_seconds: 7200, tz: 'Europe/Riga', shown: true, uptime: 'count' })
+  for (const row of [first, second]) {
+    const edit = `${base}/windows/${row?.uuid}`
+    t.is((await owner.post(edit, { ...fieldsOf((await owner.get(edit)).text), name: 'Again' })).status, 303)
+    const saved = await app.db('maintenance_windows').where({ id: row?.id }).first()
+    t.deepEqual({ ...saved, name: '' }, { ...row, name: '' })
+  }
+  const input = async () =>
+    /<input[^>]*name="starts"[^>]*>/.exec((await owner.get(`${base}/windows/${first?.uuid}`)).text)?.[0] ?? ''
+  t.notRegex(await input(), /step=/)
+  await app.db('maintenance_windows').where({ id: first?.id }).update({ starts_at: '2027-03-28T00:30:07Z' })
+  t.regex(await input(), /:07"[^>]* step="1"/, 'seconds that were stored stay visible')
+})
 
-test.serial('each error is shown beside its field and the typed values are kept', async (t) => {
+test.serial('errors are shown at fields, and the form keeps its values', async (t) => {
   await setUp()
   const path = `${base}/windows/new`
   const cases: [Record<string, string>, string][] = [
@@ -115,27 +117,24 @@ test.serial('each error is shown beside its field and the typed values are kept'
   t.deepEqual(await windowsOf(), [])
 })
 
-test.serial(
-  'one check is chosen by its name or from its page; windows over most of a week are warned of',
-  async (t) => {
-    await setUp()
-    const check = await addCheck(owner, team, { name: 'db-backup' })
-    await owner.post(`${base}/windows/new`, { ...once, match: '', add_check: 'db-backup', for: '5', for_unit: 'days' })
-    await owner.post(`/checks/${check}/mute`, { hours: '4' }, `/checks/${check}`)
-    const [long, mute] = await windowsOf()
-    t.deepEqual(long?.checks, [check])
-    t.deepEqual(mute?.checks, [check])
-    t.is(mute?.ends_at - mute?.starts_at, 4 * 3_600_000)
-    t.regex((await owner.get(`${base}/windows`)).text, /more than half of the next seven days: db-backup\./)
-    t.regex((await owner.get(`/checks/${check}`)).text, /more than half of the next seven days/)
-  },
-)
+test.serial('a check is chosen by name, and long windows cause a warning', async (t) => {
+  await setUp()
+  const check = await addCheck(owner, team, { name: 'db-backup' })
+  await owner.post(`${base}/windows/new`, { ...once, match: '', add_check: 'db-backup', for: '5', for_unit: 'days' })
+  await owner.post(`/checks/${check}/mute`, { hours: '4' }, `/checks/${check}`)
+  const [long, mute] = await windowsOf()
+  t.deepEqual(long?.checks, [check])
+  t.deepEqual(mute?.checks, [check])
+  t.is(mute?.ends_at - mute?.starts_at, 4 * 3_600_000)
+  t.regex((await owner.get(`${base}/windows`)).text, /more than half of the next seven days: db-backup\./)
+  t.regex((await owner.get(`/checks/${check}`)).text, /more than half of the next seven days/)
+})
 
 test.serial('excluded time does not count in the check, list or status page', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const row = await app.db('checks').where({ uuid }).first('id')
-  // One time for all: two readings may differ by a second.
+  // One clock reading for all times, because two readings may differ by a second.
   const now = Math.floor(Date.now() / 1000) * 1000
   const ago = (hours: number) => new Date(now - hours * 3_600_000)
   const state = { created_at: ago(4), n_pings: 5, last_ping: ago(0), status: 'up' }
@@ -169,10 +168,10 @@ test.serial('excluded time does not count in the check, list or status page', as
   t.regex(status, /Maintenance until <time/)
   t.regex(status, /class="planned"/)
   t.regex(status, /no downtime, maintenance/)
-  t.notRegex(status, /Patch night/, 'what it is called is for the members')
+  t.notRegex(status, /Patch night/, 'only members see the name of the window')
 })
 
-test.serial('a viewer sees maintenance and plans none; a stranger sees none', async (t) => {
+test.serial('a viewer cannot plan maintenance, a stranger cannot see it', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   await owner.post(`${base}/windows/new`, once)
@@ -181,7 +180,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
   const stranger = await join(app, await createTeam(app, 'far away'), 'owner', 'far@example.com')
   const list = await viewer.get(`${base}/windows`)
   t.is(list.status, 200)
-  t.false(list.text.includes(check), 'the address for pings is not shown to viewers')
+  t.false(list.text.includes(check), 'viewers do not see the ping URL')
   t.is((await stranger.get(`${base}/windows`)).status, 404)
   const changes = [`new`, row?.uuid, `${row?.uuid}/end`, `${row?.uuid}/delete`].map((end) => `${base}/windows/${end}`)
   for (const change of [...changes, `/checks/${check}/mute`, `/checks/${check}/unmute`]) {
@@ -192,7 +191,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
   t.deepEqual(still, [row])
 })
 
-test.serial('checks, policies, windows, rules and integrations are filled in by one form', async (t) => {
+test.serial('each form of a project ends with a submit button and Cancel', async (t) => {
   await setUp()
   const check = await addCheck(owner, team)
   const integration = await addIntegration(app.deps, team.project.id, 'Ops')
@@ -213,11 +212,15 @@ test.serial('checks, policies, windows, rules and integrations are filled in by 
     const [edited = ''] =
       /<form[^>]* class="stack check-form">[\s\S]*?<\/form>/.exec((await owner.get(page)).text) ?? []
     const [, first] = /<button type="submit"([^>]*)>/.exec(edited) ?? []
-    t.regex(first ?? '', /class="hidden"/, `${page}: the enter key saves`)
+    t.regex(first ?? '', /class="hidden"/, `${page}: Enter presses the hidden submit button`)
     const [foot = ''] = /<div class="form-foot">[\s\S]*$/.exec(edited) ?? []
     t.regex(foot, /^<div class="form-foot"><button type="submit" class="primary">[^<]+<\/button>/, page)
     t.regex(foot, new RegExp(`<a class="button" href="${way}[^"]*">Cancel</a></div></form>$`), page)
   }
   for (const page of [`/checks/${check}/edit`, `${base}/policies/new`])
-    t.regex((await owner.get(page)).text, /<span class="pill bad">failing<\/span>/, `${page} marks what fails`)
+    t.regex(
+      (await owner.get(page)).text,
+      /<span class="pill bad">failing<\/span>/,
+      `${page} marks failing integrations`,
+    )
 })

@@ -11,8 +11,8 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
 
 /**
- * Opens the transport of the tools with the fixed names that the conformance suite requests, on the loopback and
- * without credentials. It is part of the tests: no process of the product can be started with it.
+ * Starts the transport on loopback without credentials, with the tools that the conformance suite calls. Only tests
+ * can start it.
  */
 export async function openConformanceServer(): Promise<AsyncDisposable & { url: string }> {
   const log = createLog('silent', 'conformance')

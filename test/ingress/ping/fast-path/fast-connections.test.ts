@@ -176,7 +176,7 @@ test.serial(`${MUTATED} mutated requests are answered as by Node alone`, async (
   }
 })
 
-test.serial('pings that come before the answer to the one before are answered in their order', async (t) => {
+test.serial('pipelined pings are answered in order', async (t) => {
   const project = await aPingedProject(app)
   const raw = await openRaw(quick.port)
   const kinds = ['start', 'fail', 'log', '0']
@@ -232,7 +232,7 @@ test.serial('closing ends idle connections and answers waiting requests with "Co
   await own[Symbol.asyncDispose]()
 })
 
-test.serial('M7 a client that sends pings and reads no answers is throttled, then disconnected', async (t) => {
+test.serial('a client that does not read its responses is throttled, then disconnected', async (t) => {
   let taken = 0
   const fill = (reply: Reply) => {
     taken += 1
