@@ -11,7 +11,7 @@ import { demoRequest, makeCredentials, openClient } from '../support/platform-cl
 import { openPrefixProxy, type PrefixProxy } from '../support/prefix-proxy.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
 import { send } from '../support/send.ts'
-import { type FurnishedPaths, furnish, openApi } from './browser/furnished.ts'
+import { fillProject, openApi, type ProjectPaths } from './browser/filled-project.ts'
 import { type Account, addAccount, password } from './browser/installation.ts'
 import { crawl } from './crawl.ts'
 
@@ -26,7 +26,7 @@ let proxy: PrefixProxy
 let issuer: Issuer
 let app: HttpProduct
 let account: Account
-let paths: FurnishedPaths
+let paths: ProjectPaths
 
 test.before(async () => {
   proxy = resources.use(await openPrefixProxy(P))
@@ -43,7 +43,7 @@ test.before(async () => {
   issuer.start(`${proxy.url}/sign-in/oidc/callback`)
   account = await addAccount(app)
   await grantFamilies(app.deps.db, account.organisation.id, FAMILIES)
-  paths = await furnish(account, await openApi(account))
+  paths = await fillProject(account, await openApi(account))
 })
 test.after.always(() => resources.disposeAsync())
 
@@ -68,7 +68,7 @@ for (const [what, isStripping] of MODES) {
     t.true((await visitor.get(`${P}/account`)).text.includes(account.email))
   })
 
-  test.serial(`${mode} no page leads outside the path, or nowhere`, async (t) => {
+  test.serial(`${mode} every link leads to an existing page below the path`, async (t) => {
     proxy.isStripping = isStripping
     const { visitor } = await signedIn()
     const start = ['/', '/docs', '/verify', '/no-such-page', '/openapi.json', ...Object.values(paths)]
@@ -109,7 +109,7 @@ for (const [what, isStripping] of MODES) {
     t.is((await send(proxy.origin, `${P}/ping/${check.uuid}`, { headers: wrong })).status, 401)
   })
 
-  test.serial(`${mode} answers of the risk API lead to their results`, async (t) => {
+  test.serial(`${mode} links in risk API responses lead to their results`, async (t) => {
     proxy.isStripping = isStripping
     const client = await openClient(app, proxy.url)
     const accepted = await client.post('/v1/po/risk-signals', demoRequest, { prefer: 'respond-async' })
@@ -154,21 +154,21 @@ for (const [what, isStripping] of MODES) {
     t.is((await visitor.get(back)).headers.location, `${P}/account?done=identity-connected`)
   })
 
-  test.serial(`${mode} the doctor reports the path that arrives`, async (t) => {
+  test.serial(`${mode} doctor reports the received path`, async (t) => {
     proxy.isStripping = isStripping
     const arrived = isStripping ? '/livez' : `${P}/livez`
     t.true((await doctor()).includes(`; ${P}/livez arrives as ${arrived}\n`), await doctor())
   })
 }
 
-test.serial('the doctor finds a proxy that does not pass on the path', async (t) => {
+test.serial('doctor detects a proxy that does not forward the path', async (t) => {
   await using other = await openPrefixProxy('/other')
   other.target = app.port
   const publicUrl = `${other.origin}${P}`
   t.regex(await doctor({ publicUrl }), /WRONG\s+PUBLIC_URL: .*GET \/hc\/livez returned 404, not from this service/)
 })
 
-test.serial('the path without a slash redirects, and health is answered at both places', async (t) => {
+test.serial('the path without a slash redirects, and health checks respond with and without the path', async (t) => {
   const moved = await send(app.url, `${P}?x=1`)
   t.is(moved.status, 308)
   t.is(moved.headers.location, `${P}/?x=1`)

@@ -105,9 +105,9 @@ function foreignAddress({ origin, basePath }: PrefixProxy): RegExp {
   return new RegExp(`${origin.replaceAll('.', '\\.')}(?!${basePath}\\b)\\S{0,40}`, 'g')
 }
 
-/** Replaces ids and values by placeholders. */
+/** Replaces ids and values by placeholders. The pages of operations differ only in their texts. */
 function shapeOf({ pathname, searchParams }: URL): string {
-  const path = pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{40}|\b\d+\b|[\w-]{43}/g, '*')
+  const path = pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{40}|\b\d+\b|[\w-]{43}|(?<=\/docs\/)\w+/g, '*')
   return `${path}?${[...new Set(searchParams.keys())].sort().join('&')}`
 }
 

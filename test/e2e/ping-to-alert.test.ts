@@ -7,7 +7,7 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 
 const HOUR = 3_600_000_000
 
-test('a check is created, pinged, overdue and well again, and its integrations are notified once of each change', async (t) => {
+test('a check goes up, down and up, and its integrations are notified once per change', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
   await using product = await openProduct({ env: { SMTP_URL: mail.url } })

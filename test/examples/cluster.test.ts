@@ -98,8 +98,8 @@ test('the addresses that its script makes are those of its services, and can be 
 })
 
 test('both listeners have the same settings', (t) => {
-  const notified = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
-  t.deepEqual(notified('ingress-2'), notified('ingress'))
+  const environmentOf = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
+  t.deepEqual(environmentOf('ingress-2'), environmentOf('ingress'))
 })
 
 test('the balancer checks the readiness of both listeners at their own ports', (t) => {

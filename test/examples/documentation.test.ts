@@ -111,26 +111,26 @@ async function runBlock({ language, text, page }: DocBlock): Promise<string> {
   return await runIn(made, file, '', [CHECK, join(bin, 'backup')])
 }
 
-/** Languages that can be run; a block in another one, or in none, needs a mark. */
+/** Languages that can be run; a block in another one, or in none, needs a directive. */
 const runnable = ['sh', 'bash', 'python', 'js', 'cron']
 
 for (const page of pages()) {
   const blocks = blocksOf(page)
-  if (blocks.every(({ mark }) => mark !== null)) continue
+  if (blocks.every(({ directive }) => directive !== null)) continue
   test.serial(`every example of ${page} works as printed`, async (t) => {
     for (const block of blocks) {
-      if (block.mark !== null) continue
+      if (block.directive !== null) continue
       t.true(runnable.includes(block.language), `${block.at} is not marked "<!-- not run: why -->"`)
       await t.notThrowsAsync(runBlock(block), block.at)
     }
   })
 }
 
-test('marks of blocks that run elsewhere name existing tests', (t) => {
+test('directives of blocks that run elsewhere name existing tests', (t) => {
   const tests = new Set(sourcesBelow('test').map((file) => basename(file)))
-  for (const { at, mark } of pages().flatMap(blocksOf)) {
-    for (const [name] of mark?.matchAll(/[\w.-]+\.test\.ts/g) ?? []) t.true(tests.has(name), `${at}: ${name}`)
-    if (mark?.startsWith('run by')) t.regex(mark, /\.test\.ts/, at)
+  for (const { at, directive } of pages().flatMap(blocksOf)) {
+    for (const [name] of directive?.matchAll(/[\w.-]+\.test\.ts/g) ?? []) t.true(tests.has(name), `${at}: ${name}`)
+    if (directive?.startsWith('run by')) t.regex(directive, /\.test\.ts/, at)
   }
 })
 

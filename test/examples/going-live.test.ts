@@ -85,7 +85,7 @@ test('the ten steps lead from credentials to a verified production pack', async 
   t.is((await shell(`${settings}npm run -s gateway -- health`, variables)).code, 0)
   const stop = 'kill "$(cat gateway.pid)"; timeout 30 tail --pid="$(cat gateway.pid)" -f /dev/null; tail -1 gateway.log'
   t.is((await shell(stop, variables)).code, 0)
-  // One session for each consent, although a pack has five questions that need them.
+  // One session for each consent, although a pack has five requests that need them.
   t.is(providers.calls.filter((call) => call === 'POST /setu/sessions').length, 2)
 
   function placed(text: string): string {

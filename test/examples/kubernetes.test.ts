@@ -1,40 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
-import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
-import { Job } from 'kubernetes-models/batch/v1'
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
-import { ConfigMap, Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { loadConfig } from '#shared/platform/process/config.ts'
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { settings } from '#shared/platform/process/settings.ts'
+import { productVersion } from '#shared/platform/process/version.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { root } from '../support/imports.ts'
+import { refusalOf } from '../support/kubernetes-schemas.ts'
 import { openProduct } from '../support/product.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = join(root, 'examples/kubernetes/base')
 const kustomization = z
   .object({ resources: z.array(z.string()), images: z.array(z.object({ name: z.string(), newTag: z.string() })) })
   .parse(parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')))
-
-/** By their schemas, which refuse members that there are not. */
-const models = {
-  ConfigMap,
-  Deployment,
-  HorizontalPodAutoscaler,
-  Job,
-  NetworkPolicy,
-  PodDisruptionBudget,
-  Service,
-  StatefulSet,
-}
-type Kind = keyof typeof models
 
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
 const workloadShape = z.object({
@@ -80,29 +65,21 @@ const workloadShape = z.object({
   }),
 })
 
-const documents: Record<string, unknown>[] = kustomization.resources.flatMap((file) =>
-  parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((document) => document.toJS()),
-)
+const autoscaler = z.object({ minReplicas: z.number(), scaleTargetRef: z.object({ name: z.string() }) })
+const policy = z.object({
+  podSelector: z.object({ matchLabels: z.object({ 'app.kubernetes.io/part-of': z.literal('signalbox') }) }),
+})
+
+const read = (path: string): Record<string, unknown>[] =>
+  parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS())
+const documents = kustomization.resources.flatMap((file) => read(join(folder, file)))
+const services = ['postgres', 'rabbitmq'].flatMap((name) => read(join(folder, `../services/${name}.yaml`)))
 const workloads = documents
   .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet' || kind === 'Job')
   .map((document) => workloadShape.parse(document))
 const processes = workloads.filter(({ kind }) => kind !== 'Job')
 const containerOf = (workload: (typeof workloads)[number]) => workload.spec.template.spec.containers[0]
-
-const isModelled = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(models, kind)
-
-/** Returns the schema errors of a document; null if it is valid. */
-function refusalOf(document: Record<string, unknown>): string | null {
-  if (!isModelled(document.kind)) return `no schema for ${document.kind}`
-  // A model accepts unknown shapes, so the shape is asserted here.
-  const Model = models[document.kind] as new (data: unknown) => { validate(): void }
-  try {
-    new Model(document).validate()
-    return null
-  } catch (error) {
-    return String(error)
-  }
-}
+const given = z.record(z.string(), z.string()).parse(documents.find(({ kind }) => kind === 'ConfigMap')?.data)
 
 test('every manifest matches its schema, and the kustomization lists every file', (t) => {
   for (const document of documents) t.is(refusalOf(document), null, JSON.stringify(document.metadata))
@@ -110,15 +87,20 @@ test('every manifest matches its schema, and the kustomization lists every file'
     refusalOf({ ...documents.find(({ kind }) => kind === 'Deployment'), spec: { replicas: '2' } }),
     'a wrong one is refused',
   )
+  const service = documents.find(({ kind }) => kind === 'Service')
+  t.is(
+    refusalOf({ ...service, spec: { ports: [{ port: 80, targetport: 8080 }] } }),
+    'unknown: Service.spec.ports.0.targetport',
+  )
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
   t.deepEqual(files.sort(), [...kustomization.resources].sort())
 })
 
-/** @returns the second number of its version; 0 when it is not installed */
+/** @returns the minor version of kubectl; 0 if it is not installed */
 function kubectlMinor(): number {
   try {
-    const notified = execFileSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: 'pipe' })
-    return Number(/"minor": "(\d+)/.exec(notified)?.[1] ?? 0)
+    const output = execFileSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: 'pipe' })
+    return Number(/"minor": "(\d+)/.exec(output)?.[1] ?? 0)
   } catch {
     return 0
   }
@@ -132,12 +114,10 @@ test('kubectl renders them, where it is installed', (t) => {
   }
   const rendered = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8', stdio: 'pipe' })
   t.is([...rendered.matchAll(/^kind: /gm)].length, documents.length)
-  t.deepEqual([...new Set(rendered.match(/(?<=image: ).+/g))], ['signalbox:0.1.0'])
+  t.deepEqual([...new Set(rendered.match(/(?<=image: ).+/g))], [`signalbox:${productVersion()}`])
 })
 
 test("every setting that they name exists, and secrets come as files of which only the migration has the owner's", (t) => {
-  const config = documents.find(({ kind }) => kind === 'ConfigMap')
-  const given = z.record(z.string(), z.string()).parse(config?.data)
   const names = [
     ...Object.keys(given),
     ...workloads.flatMap((workload) => containerOf(workload).env.map(({ name }) => name)),
@@ -176,7 +156,7 @@ test('every worker is run once, by a workload that outlives the loss of a node',
   for (const workload of processes) {
     const { name } = workload.metadata
     const { terminationGracePeriodSeconds = 0, topologySpreadConstraints } = workload.spec.template.spec
-    t.true((workload.spec.replicas ?? 0) >= 2, name)
+    t.true((workload.spec.replicas ?? 2) >= 2, name)
     t.true(terminationGracePeriodSeconds >= SHUTDOWN_SECONDS + 5, name)
     t.is(topologySpreadConstraints.length, 1, name)
     for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const)
@@ -188,6 +168,75 @@ test('every worker is run once, by a workload that outlives the loss of a node',
     kustomization.images.map(({ name, newTag }) => [name, newTag === 'latest']),
     [['signalbox', false]],
   )
+})
+
+test('the autoscaler alone sets the number of its pods', (t) => {
+  const scaled = documents
+    .filter(({ kind }) => kind === 'HorizontalPodAutoscaler')
+    .map(({ spec }) => autoscaler.parse(spec))
+  t.deepEqual(
+    scaled.map(({ scaleTargetRef }) => scaleTargetRef.name),
+    processes.filter(({ spec }) => spec.replicas === undefined).map(({ metadata }) => metadata.name),
+  )
+  for (const { minReplicas } of scaled) t.true(minReplicas >= 2)
+})
+
+test('network policies select only pods of Signalbox', (t) => {
+  const policies = documents.filter(({ kind }) => kind === 'NetworkPolicy')
+  t.true(policies.length > 0)
+  for (const { spec, metadata } of policies) t.notThrows(() => policy.parse(spec), JSON.stringify(metadata))
+})
+
+test('docs/scale.md states the purpose of each object', (t) => {
+  const rows = readFileSync(join(root, 'docs/scale.md'), 'utf8').match(/^\| .+$/gm) ?? []
+  for (const { kind, metadata } of [...documents, ...services]) {
+    const { name } = z.object({ name: z.string() }).parse(metadata)
+    t.true(
+      rows.some((row) => row.startsWith(`| ${kind} \``) && row.split('|')[1]?.includes(`\`${name}\``)),
+      `${kind} ${name}`,
+    )
+  }
+})
+
+test('secrets.sh creates the secrets that the workloads mount, with addresses that can be read as settings', (t) => {
+  const folder = temporaryFolder('signalbox-kubernetes')
+  mkdirSync(join(folder, 'bin'))
+  // Returns the name of the requested secret as its value, and keeps the files of a created one.
+  writeFileSync(
+    join(folder, 'bin/kubectl'),
+    `#!/bin/sh
+case "$*" in
+  *'get secret signalbox') test -d signalbox ;;
+  *'get secret '*) printf %s "$5" | base64 ;;
+  *) mkdir "$6" && for file in "$@"; do case $file in --from-file=*) cp "\${file#*=}" "$6" ;; esac; done ;;
+esac
+`,
+    { mode: 0o755 },
+  )
+  const run = () =>
+    execFileSync('sh', [join(root, 'examples/kubernetes/secrets.sh')], {
+      cwd: folder,
+      env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}` },
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
+  run()
+  t.regex(run(), /nothing was changed/)
+  const mounted = workloads.flatMap(({ spec }) =>
+    spec.template.spec.volumes.flatMap(({ secret }) => secret?.secretName ?? []),
+  )
+  t.deepEqual(readdirSync(folder).sort(), ['bin', ...new Set(mounted)].sort())
+  const environment = workloads.flatMap((workload) => containerOf(workload).env)
+  const files = [...Object.entries(given), ...environment.map(({ name, value }) => [name, value] as const)]
+    .filter(([name]) => name.endsWith('_FILE'))
+    .map(([name, path]) => [name, join(folder, path.replace('/run/secrets/', ''))])
+  const config = loadConfig({ HOST: '127.0.0.1', ...Object.fromEntries(files) })
+  const hostsOf = (urls = '') => urls.split(',').map((url) => new URL(url).hostname)
+  const nodes = [0, 1, 2].map((node) => `rabbitmq-server-${node}.rabbitmq-nodes`)
+  t.deepEqual([hostsOf(config.amqpUrl), hostsOf(config.amqpAdminUrl)], [nodes, nodes])
+  const [owner, login] = [new URL(config.databaseOwnerUrl ?? ''), new URL(config.databaseUrl)]
+  t.deepEqual([owner.username, owner.password, owner.host], ['signalbox', 'postgres-app', 'postgres-rw:5432'])
+  t.deepEqual([login.username, login.host], ['signalbox_login', 'postgres-rw:5432'])
 })
 
 test('workloads that send or sign keep their restore marks on a persistent volume', (t) => {

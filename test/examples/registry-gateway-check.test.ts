@@ -103,7 +103,7 @@ async function gatewayWith(fault: Fault) {
   }
 }
 
-/** The sandbox has twelve periods; the other months of a question are not filed. */
+/** The sandbox has twelve periods; the other months of a request are not filed. */
 function everyMonth(url: URL, periods: { fp: string }[]) {
   const from = url.searchParams.get('from') ?? ''
   return monthsFrom(from, 16).map((month) => {
@@ -279,10 +279,10 @@ for (const [check, { fault, warns = false }] of Object.entries(faults)) {
   })
 }
 
-test('no more questions are sent than the limit allows', async (t) => {
+test('no more requests are sent than the limit allows', async (t) => {
   await using gateway = await gatewayWith((_, reply) => reply)
   await using client = openProviderHttp()
-  const { rows, questions } = await checkGateway({
+  const { rows, requests } = await checkGateway({
     url: gateway.url,
     token: TOKEN,
     ids,
@@ -291,6 +291,6 @@ test('no more questions are sent than the limit allows', async (t) => {
     now: Date.now,
     pause: async () => {},
   })
-  t.is(questions, 5)
+  t.is(requests, 5)
   t.is(rows.at(-1)?.detail, '--max-calls 5 is reached')
 })

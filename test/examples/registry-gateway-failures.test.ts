@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { NoAnswerError } from '#shared/risk/registries/connector.ts'
-import type { Question } from '../../examples/registry-gateway/adapter.ts'
+import type { GatewayRequest } from '../../examples/registry-gateway/adapter.ts'
 import type { AnswerLine, CallLine, Work } from '../../examples/registry-gateway/calls.ts'
 import { createAccessToken } from '../../examples/registry-gateway/calls.ts'
 import { composeGateway, healthOf, notifySecretOf } from '../../examples/registry-gateway/compose.ts'
@@ -59,7 +59,7 @@ for (const [cause, sample, status, code, member] of causes) {
     t.true(metrics.includes(`gateway_answers_total{operation="/taxpayers/{gstin}",code="${code}"} 1`), metrics)
     t.regex(metrics, /gateway_upstream_seconds_count\{adapter="sandbox",outcome="\w+"\} \d/)
     const logged = JSON.stringify([calls, answers])
-    for (const mark of [/29AAACR5678D1Z5/, /SYNTHETIC/i, /synthetic-token/]) t.notRegex(logged, mark)
+    for (const secret of [/29AAACR5678D1Z5/, /SYNTHETIC/i, /synthetic-token/]) t.notRegex(logged, secret)
   })
 }
 
@@ -78,7 +78,7 @@ test('a slow provider is a timeout, also while the access token is fetched', asy
   t.like(answers, [{ status: 408, code: 'TIMEOUT' }])
 })
 
-test('a question does not wait for the access token of one with a later deadline', async (t) => {
+test('a request does not wait for the access token of one with a later deadline', async (t) => {
   const deadlines: number[] = []
   const token = createAccessToken(
     async ({ deadline }) => {
@@ -107,8 +107,8 @@ test('a question does not wait for the access token of one with a later deadline
 test('a refusal without a call of the provider does not make its adapter unhealthy', async (t) => {
   const sample = sampleOf('sandbox', 'companies-no-number')
   const { composition, clock } = replayed(sample)
-  for (let question = 1; question <= 5; question++) {
-    t.is((await answerTo(sample, composition, `pack-${question}`)).status, 403)
+  for (let request = 1; request <= 5; request++) {
+    t.is((await answerTo(sample, composition, `pack-${request}`)).status, 403)
   }
   t.like(healthOf(composition, clock.nowMs), { adapters: { sandbox: { isFailing: false, lastFailure: null } } })
 })
@@ -172,9 +172,9 @@ test('a handle may name two consents of one taxpayer, one for each type of data'
   const returns = consents?.create({ ...created, consentId: 'returns-only', fiTypes: ['GSTR1_3B'] }) ?? ''
   const deposits = consents?.create({ ...created, consentId: member.consentId, fiTypes: ['DEPOSIT'] }) ?? ''
   const handle = consents?.join([returns, deposits], null) ?? null
-  const { method, path, query } = sample.question
-  const question: Question = { method, path, query, handle, organisation: null }
-  t.is((await composition.gateway.answer(question, 'r1', '')).status, 200)
+  const { method, path, query } = sample.request
+  const request: GatewayRequest = { method, path, query, handle, organisation: null }
+  t.is((await composition.gateway.answer(request, 'r1', '')).status, 200)
   t.deepEqual(differences, [])
 })
 

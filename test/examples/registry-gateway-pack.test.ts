@@ -19,12 +19,12 @@ const samples = [
   ),
 ]
 
-/** Sends each question of the product to a gateway with the recorded answers to exactly this question. */
+/** Sends each request of the product to a gateway with the recorded answers to exactly this request. */
 const http: HttpRequest = async ({ method, url }) => {
   const { pathname: path, searchParams } = new URL(url)
   const query = Object.fromEntries(searchParams)
   const sample = samples.find(
-    ({ question }) => question.path === path && JSON.stringify(question.query) === JSON.stringify(query),
+    ({ request }) => request.path === path && JSON.stringify(request.query) === JSON.stringify(query),
   )
   if (!sample) return { status: 403, headers: {}, body: Buffer.from('{"code":"NOT_ENTITLED"}') }
   const { composition } = replayed(sample)

@@ -19,7 +19,7 @@ for (const provider of ['gleif', 'sandbox', 'companies-house', 'setu']) {
         continue
       }
       const body: unknown = JSON.parse(answer.body.toString())
-      if (answer.status !== 200 || sample.question.path.startsWith('/lei-records')) {
+      if (answer.status !== 200 || sample.request.path.startsWith('/lei-records')) {
         t.deepEqual(body, sample.expect.body, name)
         continue
       }
@@ -46,7 +46,7 @@ test('a final answer is repeated with the same bytes and without a provider call
   }
 })
 
-test('equal questions at once share one provider call', async (t) => {
+test('equal requests at once share one provider call', async (t) => {
   const sample = sampleOf('sandbox', 'good')
   const { composition, differences } = replayed(sample)
   const [first, second] = await Promise.all([answerTo(sample, composition), answerTo(sample, composition)])

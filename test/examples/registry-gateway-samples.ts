@@ -28,7 +28,7 @@ export interface Sample {
     expiresAt?: string
   }
   files?: Record<string, string>
-  question: {
+  request: {
     method: string
     path: string
     query: Record<string, string>
@@ -154,9 +154,9 @@ function adoptConsent({ consented }: Composition, consent: NonNullable<Sample['c
   for (const one of consented?.consents.all() ?? []) one.record.expiresAt = expiresAt
 }
 
-/** Sends the question of a sample. */
+/** Sends the request of a sample. */
 export async function answerTo(sample: Sample, { gateway }: Composition, requestId = 'pack-1'): Promise<Answer> {
-  const { method, path, query, headers } = sample.question
-  const question = { method, path, query, handle: headers['x-consent-handle'] ?? null, organisation: null }
-  return await gateway.answer(question, requestId, '')
+  const { method, path, query, headers } = sample.request
+  const request = { method, path, query, handle: headers['x-consent-handle'] ?? null, organisation: null }
+  return await gateway.answer(request, requestId, '')
 }

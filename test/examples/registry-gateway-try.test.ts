@@ -78,7 +78,7 @@ test('the check exits with 1 for a broken gateway and with 2 for wrong options',
   const args = ['--url', broken.url, '--token', 't', '--only', '/taxpayers/{gstin}', '--max-calls', '3']
   const failed = await run('check', args, {})
   t.is(failed.exit, 1, failed.err)
-  t.regex(failed.out, /^at most 3 questions; a provider may charge 0 of them$/m)
+  t.regex(failed.out, /^at most 3 requests; a provider may charge 0 of them$/m)
   t.regex(failed.out, /G01 token +FAIL/)
   t.is((await run('check', ['--url', broken.url], {})).exit, 2)
 })

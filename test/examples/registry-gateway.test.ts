@@ -159,12 +159,12 @@ test('a consent is created, followed, used and revoked, and its data is then gon
   await composition.consented?.tick()
   t.is(await status(), 'READY')
 
-  const question = `/accounts/deposits?${new URLSearchParams(sample.question.query)}`
+  const request = `/accounts/deposits?${new URLSearchParams(sample.request.query)}`
   const used = (handle: string, id: string) =>
-    call(question, undefined, { headers: { 'x-consent-handle': handle, 'x-request-id': id, 'x-organisation': 'one' } })
+    call(request, undefined, { headers: { 'x-consent-handle': handle, 'x-request-id': id, 'x-organisation': 'one' } })
   t.is((await used(made.handle, 'r1')).status, 200)
   t.is((await used(HANDLE, 'r2')).text, '{"code":"NO_CONSENT"}')
-  const foreign = await call(question, undefined, {
+  const foreign = await call(request, undefined, {
     headers: { 'x-consent-handle': made.handle, 'x-request-id': 'r3', 'x-organisation': 'two' },
   })
   t.is(foreign.text, '{"code":"NO_CONSENT"}', 'the handle belongs to the first organisation')
@@ -235,7 +235,7 @@ test('a silent aggregator is tolerated for an hour after a confirmation', async 
   t.is((await answerTo(sample, composition, 'third')).status, 502)
 })
 
-test('an outage of a provider is a reason, and makes the adapter unhealthy after five questions', async (t) => {
+test('an outage of a provider is a reason, and makes the adapter unhealthy after five requests', async (t) => {
   const sample = sampleOf('sandbox', 'source-down')
   const [authenticate, search] = sample.exchanges
   if (!authenticate || !search) throw new Error('the sample has two exchanges')
@@ -243,8 +243,8 @@ test('an outage of a provider is a reason, and makes the adapter unhealthy after
     ...sample,
     exchanges: [authenticate, search, search, search, search, search],
   })
-  for (let question = 1; question <= 5; question++) {
-    const answer = await answerTo(sample, composition, `pack-${question}`)
+  for (let request = 1; request <= 5; request++) {
+    const answer = await answerTo(sample, composition, `pack-${request}`)
     t.deepEqual([answer.status, answer.body.toString()], [502, '{"code":"UPSTREAM_ERROR"}'])
   }
   t.like(healthOf(composition, clock.nowMs), {
@@ -271,7 +271,7 @@ test('logs, refusals, health, metrics and state hold no secret and no identifier
   const folder = temporaryFolder('gateway-secrets')
   using store = openStore(folder, key)
   const lines: string[] = []
-  const marks = [
+  const secrets = [
     ...Object.values(sampleEnv),
     'AAACR5678D',
     'synthetic-token',
@@ -279,7 +279,7 @@ test('logs, refusals, health, metrics and state hold no secret and no identifier
     HANDLE,
     '9999999999',
     'XXXXXX4373',
-  ].filter((mark) => mark.length > 6 && !mark.startsWith('http'))
+  ].filter((secret) => secret.length > 6 && !secret.startsWith('http'))
   for (const [provider, name] of [
     ['sandbox', 'good'],
     ['sandbox', 'no-credits'],
@@ -294,5 +294,5 @@ test('logs, refusals, health, metrics and state hold no secret and no identifier
   }
   for (const file of readdirSync(folder)) lines.push(file, readFileSync(join(folder, file)).toString('latin1'))
   t.true(lines.length > 10)
-  for (const mark of marks) t.false(lines.join('\n').includes(mark), mark)
+  for (const secret of secrets) t.false(lines.join('\n').includes(secret), secret)
 })

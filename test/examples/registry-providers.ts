@@ -69,7 +69,7 @@ function sandboxAnswer(url: URL, body: { gstin?: string }): ProviderAnswer | und
   if (url.pathname === '/sandbox/authenticate')
     return { status: 200, body: { code: 200, access_token: 'synthetic-token' } }
   if (url.pathname.endsWith('/gstin/search')) {
-    const found = searches.find(({ question }) => question.path.endsWith(body.gstin ?? '-'))
+    const found = searches.find(({ request }) => request.path.endsWith(body.gstin ?? '-'))
     const none = { data: { error: { error_cd: 'FO8000' }, status_cd: '0' } }
     return { status: 200, body: found ? bodyOf(found, '/gstin/search') : none }
   }
@@ -173,7 +173,5 @@ function monthsBetween(from: string, to: string): number {
 
 function gleifAnswer(url: URL): ProviderAnswer | undefined {
   const good = sampleOf('gleif', 'good')
-  return url.pathname === `/gleif${good.question.path}`
-    ? { status: 200, body: bodyOf(good, '/lei-records') }
-    : undefined
+  return url.pathname === `/gleif${good.request.path}` ? { status: 200, body: bodyOf(good, '/lei-records') } : undefined
 }

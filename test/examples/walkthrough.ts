@@ -76,9 +76,9 @@ export async function openPrograms(product: HttpProduct, closing: AsyncDisposabl
   return bin
 }
 
-/** Returns the blocks of a page whose marks name a test file that runs them, in order. */
+/** Returns the blocks of a page whose directives name a test file that runs them, in order. */
 export function blocksRunBy(page: string, file: string): DocBlock[] {
-  return blocksOf(page).filter(({ mark }) => mark?.includes(basename(file)))
+  return blocksOf(page).filter(({ directive }) => directive?.includes(basename(file)))
 }
 
 /** Runs a script of bash, by default with the real npm and node. Returns its exit status and all its output. */

@@ -96,7 +96,7 @@ const verifiers: Record<string, () => Promise<Verifier>> = {
 }
 
 for (const [name, make] of Object.entries(verifiers)) {
-  test(`B35: ${name} accepts what we sign, and refuses everything that was changed`, async (t) => {
+  test(`${name} accepts what we sign, and refuses everything that was changed`, async (t) => {
     if (name.endsWith('Go') && spawnSync('go', ['version']).status !== 0) {
       t.log('NOT CHECKED: go is not on this machine')
       t.pass()

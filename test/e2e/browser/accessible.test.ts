@@ -1,12 +1,12 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
-import { addMailedCheck, FURNISHED, type FurnishedPaths, furnish, openApi } from './furnished.ts'
+import { addMailedCheck, fillProject, openApi, PROJECT_PAGES, type ProjectPaths } from './filled-project.ts'
 import { type Account, addAccount, invite, sharedInstallation, signIn } from './installation.ts'
-import { axeProblems, EVERY_LOOK, layoutProblems, problemsOf } from './page-problems.ts'
+import { EVERY_LOOK, problemsHere, problemsOf } from './page-problems.ts'
 
 let account: Account
-let paths: FurnishedPaths
+let paths: ProjectPaths
 /** Pages with and without a session. All tests of this file load their pages in these two. */
 let member: Page
 let visitor: Page
@@ -19,7 +19,7 @@ async function openPage(): Promise<Page> {
 
 test.before(async () => {
   account = await addAccount(await sharedInstallation())
-  paths = await furnish(account, await openApi(account))
+  paths = await fillProject(account, await openApi(account))
   member = await openPage()
   visitor = await openPage()
   await signIn(account, member)
@@ -33,29 +33,50 @@ const isAccessible = 'is accessible in both themes, and scrolled sideways at no 
 for (const path of ['/sign-in', '/reset-password', '/no-such-page'])
   test.serial(`${path} ${isAccessible}`, async (t) => t.deepEqual(await problems(visitor, path), []))
 
-test.serial(`/docs ${isAccessible}`, async (t) => {
+for (const path of ['/docs', '/docs/createCheck', '/docs/getPack'])
+  test.serial(`${path} ${isAccessible}`, async (t) => t.deepEqual(await problems(visitor, path), []))
+
+test.serial('the API reference filters its list while typing', async (t) => {
   await visitor.goto(`${account.app.url}/docs`)
-  t.deepEqual(await layoutProblems(visitor), [])
-  // All operations have the same markup, and axe needs half a minute for all of them. One of each tag and method stays.
-  const left = await visitor.evaluate(() => {
-    const methods = new Set<string>()
-    for (const operation of document.querySelectorAll('main section > article')) {
-      const method = operation.querySelector('.method')?.className ?? ''
-      if (methods.has(method) && operation.matches('article ~ article')) operation.remove()
-      methods.add(method)
-    }
-    return { methods: methods.size, operations: document.querySelectorAll('main article').length }
-  })
-  t.true(left.methods >= 4 && left.operations >= 20, JSON.stringify(left))
-  t.deepEqual(await axeProblems(visitor, EVERY_LOOK), [])
+  await visitor.getByLabel('Find an operation').fill('rotate-secret')
+  await visitor.getByRole('link', { name: 'Rotate' }).waitFor()
+  await visitor.getByRole('link', { name: 'List checks', exact: true }).waitFor({ state: 'hidden' })
+  t.is(await visitor.locator('.docs-list:visible').count(), 1)
+})
+
+test.serial('without scripts the API reference switches languages and opens schemas', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await page.goto(`${account.app.url}/docs/createCheck`)
+  await page.getByRole('region', { name: 'example in curl' }).waitFor()
+  await page.getByRole('radio', { name: 'Python' }).check()
+  await page.getByRole('region', { name: 'example in Python' }).waitFor()
+  await page.getByRole('region', { name: 'example in curl' }).waitFor({ state: 'hidden' })
+  await page.getByText('Members of rules').first().click()
+  await page.getByText('Members of RunRule').first().click()
+  await page.getByText('start_grace').first().waitFor()
+  await page.getByRole('searchbox').fill('rotate-secret')
+  await page.getByRole('searchbox').press('Enter')
+  await page.getByText('1 operation contains').waitFor()
+  t.pass()
 })
 
 test.serial(`a status page ${isAccessible} for a visitor`, async (t) =>
   t.deepEqual(await problems(visitor, paths.status), []),
 )
 
-for (const name of FURNISHED)
+for (const name of PROJECT_PAGES)
   test.serial(`the page "${name}" ${isAccessible}`, async (t) => t.deepEqual(await problems(member, paths[name]), []))
+
+test.serial(`the lanes of a simulation ${isAccessible}`, async (t) => {
+  const policy = paths.policy.split('/').at(-1)
+  await member.goto(`${account.app.url}${paths.simulator}&policy=${policy}`)
+  await member.getByRole('radio', { name: 'Typed pings' }).check()
+  await member.getByLabel('Pings', { exact: true }).fill('00:10 fail\n00:50 success')
+  await member.getByRole('button', { name: 'Simulate', exact: true }).click()
+  await member.getByRole('region', { name: 'Notifications as lanes' }).first().waitFor()
+  t.deepEqual(await problemsHere(member, EVERY_LOOK), [])
+})
 
 test.serial(`a mail ${isAccessible}`, async (t) => {
   const mail = `${await addMailedCheck(account)}/pings/1`
@@ -80,7 +101,7 @@ test.serial('audit log entries stay compact on a phone, without breaking address
   t.true(((await cell.boundingBox())?.height ?? 999) <= 24, 'an address stands in one line')
 })
 
-test.serial('without scripts everything can still be read, and a check be created', async (t) => {
+test.serial('without scripts pages can be read and a check created', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
   await signIn(account, page)

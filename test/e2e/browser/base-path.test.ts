@@ -49,7 +49,7 @@ for (const [what, isStripping] of [
 ] as const) {
   const mode = `behind a proxy that ${what} the path`
 
-  test.serial(`${mode} pages are signed in to, live, and explain schedules`, async (t) => {
+  test.serial(`${mode} sign-in, live updates and schedule explanations work`, async (t) => {
     proxy.isStripping = isStripping
     const account = await addVisitor()
     const { uuid } = await addCheck(app.deps, account.project.id, { name: 'Nightly job' })

@@ -2,18 +2,18 @@ import test from 'ava'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
-import { addMailedCheck, type FurnishedPaths, furnish, openApi } from './furnished.ts'
+import { addMailedCheck, fillProject, openApi, type ProjectPaths } from './filled-project.ts'
 import { type Account, addAccount, sharedInstallation, signIn } from './installation.ts'
 
 let account: Account
-let paths: FurnishedPaths
+let paths: ProjectPaths
 
 test.before(async () => {
   account = await addAccount(await sharedInstallation())
-  paths = await furnish(account, await openApi(account))
+  paths = await fillProject(account, await openApi(account))
 })
 
-async function open(page: Page, name: keyof FurnishedPaths): Promise<string[]> {
+async function open(page: Page, name: keyof ProjectPaths): Promise<string[]> {
   const broken: string[] = []
   page.on('pageerror', (error) => broken.push(error.message))
   page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
@@ -35,7 +35,7 @@ test.serial('the log shows a run as one line with its length and the first line 
   t.deepEqual(broken, [])
 })
 
-test.serial('a ping opens over the log, leads to its neighbours, and is a page without scripts', async (t) => {
+test.serial('a ping opens in a drawer with links to its neighbours, and as a page without scripts', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   const broken = await open(page, 'check')
@@ -91,25 +91,22 @@ test.serial('the views of a mail are opened in the drawer by keyboard, and its f
   t.deepEqual(broken, [])
 })
 
-test.serial(
-  'times are shown by the clock of UTC, of the check or of the browser, and the choice is kept',
-  async (t) => {
-    await using browser = await openBrowser({ timezoneId: 'America/New_York' })
-    const page = await browser.context.newPage()
-    await open(page, 'check')
-    const time = page.locator('.entry time[data-exact]').first()
-    const at = new Date((await time.getAttribute('datetime')) ?? '')
-    const clock = (timeZone: string) => at.toLocaleTimeString('en-GB', { timeZone })
-    t.true((await time.textContent())?.endsWith(clock('UTC')))
-    await page.getByLabel('Times in').selectOption('Asia/Kolkata')
-    t.true((await time.textContent())?.endsWith(clock('Asia/Kolkata')))
-    await page.getByLabel('Times in').selectOption({ label: 'This browser’s time' })
-    t.true((await time.textContent())?.endsWith(clock('America/New_York')))
-    await page.reload()
-    await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('#zone')?.value === '')
-    t.true((await time.textContent())?.endsWith(clock('America/New_York')))
-  },
-)
+test.serial('times are shown in UTC, in the zone of the check or of the browser, and the choice is kept', async (t) => {
+  await using browser = await openBrowser({ timezoneId: 'America/New_York' })
+  const page = await browser.context.newPage()
+  await open(page, 'check')
+  const time = page.locator('.entry time[data-exact]').first()
+  const at = new Date((await time.getAttribute('datetime')) ?? '')
+  const clock = (timeZone: string) => at.toLocaleTimeString('en-GB', { timeZone })
+  t.true((await time.textContent())?.endsWith(clock('UTC')))
+  await page.getByLabel('Times in').selectOption('Asia/Kolkata')
+  t.true((await time.textContent())?.endsWith(clock('Asia/Kolkata')))
+  await page.getByLabel('Times in').selectOption({ label: 'This browser’s time' })
+  t.true((await time.textContent())?.endsWith(clock('America/New_York')))
+  await page.reload()
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('#zone')?.value === '')
+  t.true((await time.textContent())?.endsWith(clock('America/New_York')))
+})
 
 test.serial('a schedule form explains the typed schedule and its errors', async (t) => {
   await using browser = await openBrowser({ timezoneId: 'Europe/Riga' })
@@ -159,14 +156,14 @@ test.serial(
   },
 )
 
-test.serial('a preview whose answer comes late does not take the place of a newer one', async (t) => {
+test.serial('a late preview response does not replace a newer one', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await open(page, 'new check')
   const preview = page.getByRole('region', { name: 'What this means' })
-  const overtaken = Promise.withResolvers<void>()
+  const delayed = Promise.withResolvers<void>()
   await page.route(/schedule-preview.*[?&]timeout=15&/, async (route) => {
-    await overtaken.promise
+    await delayed.promise
     await route.continue()
   })
   const ofFifteen = (request: { url(): string }) => request.url().includes('timeout=15&')
@@ -175,14 +172,14 @@ test.serial('a preview whose answer comes late does not take the place of a newe
   await requested
   await page.getByLabel('Period', { exact: true }).fill('20')
   await preview.getByText(/late in 20 /).waitFor()
-  overtaken.resolve()
+  delayed.resolve()
   await (await answered).finished()
-  // The page has read that answer by the time it reads another.
+  // A later response proves that the page has read the first one.
   await page.evaluate(async () => (await fetch('/livez')).text())
   t.regex((await preview.textContent()) ?? '', /late in 20 /)
 })
 
-test.serial('“Ping now” pings from the page and from the menu of a row, and leaves one where one is', async (t) => {
+test.serial('“Ping now” pings from the page and from the menu of a row, without leaving the page', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   const broken = await open(page, 'new check')
@@ -239,7 +236,7 @@ test.serial('a check that becomes late shows it at once, without waiting for the
   // Its events never arrive, so only the time in the page remains.
   await page.route('**/events*', () => undefined)
   await page.goto(`${account.app.url}/checks/${uuid}`)
-  const sentence = page.locator('.sentence[data-turns]')
+  const sentence = page.locator('.sentence[data-next-change]')
   t.regex(await sentence.innerText(), /^Up\./)
   await pingedAgo(3640)
   // Less than the thirty seconds between two refreshes of an open page, and no further.

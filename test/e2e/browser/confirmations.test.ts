@@ -2,18 +2,18 @@ import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { type FurnishedPaths, furnish, openApi } from './furnished.ts'
+import { fillProject, openApi, type ProjectPaths } from './filled-project.ts'
 import { type Account, addAccount, invite, sharedInstallation, signIn, visitorOf } from './installation.ts'
 import { addEndpoint, addPack, addRiskAccount } from './risk-installation.ts'
 
 let app: HttpProduct
 let account: Account
-let paths: FurnishedPaths
+let paths: ProjectPaths
 
 test.before(async () => {
   app = await sharedInstallation()
   account = await addAccount(app)
-  paths = await furnish(account, await openApi(account))
+  paths = await fillProject(account, await openApi(account))
   // This also starts a second session, so that one can be ended.
   await invite(account, 'new@example.com')
   const { db } = app.deps
@@ -29,8 +29,9 @@ async function confirmedForms(page: Page): Promise<string[]> {
     .evaluateAll((forms) => forms.map((form) => form.getAttribute('action') ?? ''))
 }
 
-/** Matches the actions of forms that cannot be undone. */
-const ENDS = /\/(delete|remove|revoke|rotate|withdraw|disconnect|end|cancel|release|transfer|sign-out-everywhere)$/
+/** Matches the actions of forms that cannot be undone. After the rotation of a project's key the old key still works. */
+const ENDS =
+  /\/(delete|remove|revoke|(?<!\/keys\/\d+\/)rotate|withdraw|disconnect|end|cancel|release|transfer|sign-out-everywhere)$/
 
 /** Returns the actions of forms that match ENDS without a confirmation, except those in which a name must be typed. */
 async function unconfirmedForms(page: Page): Promise<string[]> {

@@ -33,7 +33,11 @@ async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
   await page.goto(it.app.url)
   await page.getByText('Risk signals', { exact: true }).click()
   await page.getByRole('link', { name: 'Evidence packs' }).click()
-  await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Live' }).click()
+  // The organisation has an endpoint in production only, so the console opens there.
+  await page
+    .getByRole('navigation', { name: 'Environment' })
+    .locator('[aria-current]', { hasText: 'Production' })
+    .waitFor()
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).click()
   await page.getByRole('link', { name: sink.url, exact: true }).click()
   await page.getByRole('heading', { level: 1, name: sink.url, exact: true }).waitFor()
@@ -54,7 +58,7 @@ async function untilDealIs(page: Page, dealId: string, state: string): Promise<v
   await untilShown(page, `${dealId} to be ${state}`, rowOf(page, dealId).getByText(state, { exact: true }))
 }
 
-/** Loads a delivery until it stands so and its timeline has the attempt. @returns every attempt, in order */
+/** Loads a delivery until it has the state and the attempt. @returns every attempt, in order */
 async function untilAttempt(page: Page, attempt: string, state: string): Promise<string[]> {
   const attempts = page.getByRole('region', { name: 'Attempts' }).getByRole('listitem')
   const heading = page.getByRole('heading', { level: 1 })
@@ -79,7 +83,7 @@ function repair(sink: HttpSink): void {
   sink.respond = () => ({ status: 200, body: 'ok' })
 }
 
-/** Both requests carry the event: the same id and the very same bytes. */
+/** Asserts that both requests contain the event: the same id and the same bytes. */
 function sameEventTwice(t: ExecutionContext, sink: HttpSink, event: { id: string; body: string }): void {
   const sent = sink.requests.filter(isAbout(event))
   t.deepEqual(
@@ -88,7 +92,7 @@ function sameEventTwice(t: ExecutionContext, sink: HttpSink, event: { id: string
   )
 }
 
-test.serial('a delivery that failed is resent by hand once its endpoint is repaired', async (t) => {
+test.serial('a failed delivery is resent by hand after its endpoint is repaired', async (t) => {
   await using sink = await openHttpSink()
   // The next scheduled attempt is a day away: any earlier attempt was requested on the page.
   sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })
@@ -100,7 +104,7 @@ test.serial('a delivery that failed is resent by hand once its endpoint is repai
 
   await openDeliveries(page, sink)
   await rowOf(page, 'deal-resent').getByRole('link').click()
-  const [failed, ...others] = await untilAttempt(page, '1. failed', 'pending')
+  const [failed, ...others] = await untilAttempt(page, '1. failed', 'retrying')
   t.regex(failed ?? '', /HTTP 500/)
   t.deepEqual(others, [])
   t.true(await page.getByText('next attempt', { exact: true }).isVisible())
@@ -117,7 +121,7 @@ test.serial('a delivery that failed is resent by hand once its endpoint is repai
 })
 
 test.serial(
-  'a failing endpoint is never shown as well, the page refreshes without input, and an empty replay is reported',
+  'a failing endpoint is never shown as healthy, the page refreshes, and an empty replay is reported',
   async (t) => {
     await using sink = await openHttpSink()
     sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })
@@ -149,7 +153,7 @@ test.serial("an endpoint's page replays the events missed while it was disabled"
 
   await openDeliveries(page, sink)
   await untilShown(page, 'the endpoint to be switched off', page.getByText('it answered 410 Gone'))
-  t.is(await page.getByText('switched off by us', { exact: true }).count(), 1)
+  t.is(await page.getByText('switched off by the service', { exact: true }).count(), 1)
   t.true(await rowOf(page, 'deal-refused').getByText('failed', { exact: true }).isVisible())
   t.is(await page.getByRole('button', { name: 'Replay' }).count(), 0, 'nothing is replayed to what is switched off')
   const missed = await emit('deal-missed')
@@ -174,7 +178,7 @@ test.serial("an endpoint's page replays the events missed while it was disabled"
   t.regex(attempts[1] ?? '', /^2\. delivered .*HTTP 200/)
 })
 
-test.serial('on a phone every figure of the usage is in sight', async (t) => {
+test.serial('on a phone every usage figure is visible', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
   const page = await browser.context.newPage()
   await signIn(it, page)
@@ -185,5 +189,32 @@ test.serial('on a phone every figure of the usage is in sight', async (t) => {
   const labels = await table
     .locator('td.figure')
     .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content))
-  t.deepEqual(labels, ['"Today (UTC): "', '"This month: "', '"30 days: "', '"In all: "'])
+  t.deepEqual(labels, ['"Today (UTC): "', '"This month: "', '"30 days: "', '"Total: "'])
+})
+
+test.serial('without scripts an endpoint is created for selected events', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await signIn(it, page)
+  await page.goto(`${it.base}/webhooks/new`)
+  await page.getByLabel('URL').fill('https://hooks.example/selected')
+  const ready = page.getByLabel('Risk signals pack ready')
+  t.false(await ready.isVisible(), 'the default is all events')
+  await page.getByLabel('Only selected events').check()
+  await page.getByRole('button', { name: 'Create endpoint' }).last().click()
+  t.true(await page.getByText('Select at least one event, or choose all events.').isVisible())
+  await ready.check()
+  await page.getByRole('group', { name: 'Businesses' }).getByLabel('All of these').check()
+  await page.getByRole('button', { name: 'Create endpoint' }).last().click()
+  await page.getByText('all of Businesses, Risk signals pack ready').waitFor()
+  t.true(await page.getByRole('button', { name: 'Send test event' }).isVisible())
+  t.true(await page.getByRole('region', { name: 'verification in Node' }).isVisible(), 'a new secret opens the help')
+})
+
+test.serial('on a phone a short page has the header of a long one', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 360, height: 1200 } })
+  const page = await browser.context.newPage()
+  await signIn(it, page)
+  await page.goto(`${it.base}/webhooks`)
+  t.true(((await page.locator('.side').boundingBox())?.height ?? 999) <= 56)
 })

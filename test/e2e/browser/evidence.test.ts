@@ -27,12 +27,12 @@ async function requestBuyerAcceptance(
   ref: string,
   number: string,
 ): Promise<{ receivable: string; link: string }> {
-  await send(page, '/acceptance/record', { Receivable: ref, At: '2026-06-20T18:30:00Z' }, 'Record')
+  await send(page, '/acceptance/record', { Receivable: ref, 'Date and time (UTC)': '2026-06-20T18:30' }, 'Record')
   const receivable = await send(
     page,
     '/acceptance/ask',
-    { Receivable: ref, 'Mailbox of the buyer': 'buyer@example.com', Number: number },
-    'Ask',
+    { Receivable: ref, 'E-mail address of the buyer': 'buyer@example.com', Number: number },
+    'Send the question',
   )
   return { receivable, link: (await page.locator('.notice code').innerText()).trim() }
 }
@@ -40,8 +40,8 @@ async function requestBuyerAcceptance(
 /** Requests a presentation on the form. Returns the address of the page with its QR code; the browser shows the request. */
 async function requestPresentation(page: Page): Promise<string> {
   await page.goto(`${it.base}/identity/ask`)
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  return (await page.getByRole('link', { name: 'The page with its QR code' }).getAttribute('href')) ?? ''
+  await page.getByRole('button', { name: 'Create the request', exact: true }).click()
+  return (await page.getByRole('link', { name: 'Open the page with the QR code' }).getAttribute('href')) ?? ''
 }
 
 /** Fills in the forms of all families. Returns the addresses of the pages that they lead to. */
@@ -49,7 +49,7 @@ async function make(page: Page): Promise<string[]> {
   const verification = await send(page, '/businesses/verify', {}, 'Verify')
   const business = (await page.locator('a[href*="/businesses/"].mono').first().getAttribute('href')) ?? ''
   await page.goto(`${it.base}/financing/check`)
-  await page.getByLabel('Anchor the answer').check()
+  await page.getByLabel('Anchor the result').check()
   await page.getByRole('button', { name: 'Check', exact: true }).click()
   await page.getByText('SHA-256 of the record').first().waitFor()
   const check = page.url()
@@ -122,12 +122,12 @@ test.serial('without scripts a buyer receives a request and answers it', async (
   const code = /code is ([0-9]{6})/.exec(await page.getByText('Your code is').innerText())?.[1] ?? ''
   await page.getByLabel('Code from the mail').fill(code)
   await page.getByRole('button', { name: 'I accept this document' }).click()
-  await page.getByRole('heading', { name: 'This is answered' }).waitFor()
+  await page.getByRole('heading', { name: 'Already answered' }).waitFor()
   await page.goto(`${it.base}/acceptance/receivables/RCV-2`)
   t.true(await page.locator('.facts').getByText('Issuer confirmed').isVisible())
 })
 
-test.serial('a request page shows without a reload that a wallet has read it, and that it was refused', async (t) => {
+test.serial('a request page shows without a reload that a wallet read and refused it', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(it, page)
@@ -142,26 +142,20 @@ test.serial('a request page shows without a reload that a wallet has read it, an
   t.is(await page.locator('svg.qr-code').count(), 0)
 })
 
-test.serial(
-  'without scripts the page of a request shows its code on a phone, and how far it is to who looks again',
-  async (t) => {
-    await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } })
-    const page = await browser.context.newPage()
-    await signIn(it, page)
-    await page.goto(await requestPresentation(page))
-    const box = await page.locator('svg.qr-code').boundingBox()
-    t.true(
-      (box?.width ?? 0) >= 200 && (box?.x ?? 0) + (box?.width ?? 0) <= 360,
-      'whole, and large enough to be scanned',
-    )
-    const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
-    const { responseUri, state } = await resolveRequest(link)
-    await page.getByRole('link', { name: 'Look again' }).click()
-    await page.getByText('A wallet has read the request.').waitFor()
-    await post(responseUri, new URLSearchParams({ state, error: 'access_denied' }))
-    await page.getByRole('link', { name: 'Look again' }).click()
-    await page.getByRole('heading', { name: 'Refused' }).waitFor()
-    await page.waitForLoadState()
-    t.is(await page.getByRole('link', { name: 'Look again' }).count(), 0, 'nothing more will change')
-  },
-)
+test.serial('without scripts a request page shows its code on a phone, and its progress after a reload', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } })
+  const page = await browser.context.newPage()
+  await signIn(it, page)
+  await page.goto(await requestPresentation(page))
+  const box = await page.locator('svg.qr-code').boundingBox()
+  t.true((box?.width ?? 0) >= 200 && (box?.x ?? 0) + (box?.width ?? 0) <= 360, 'whole, and large enough to be scanned')
+  const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
+  const { responseUri, state } = await resolveRequest(link)
+  await page.getByRole('link', { name: 'Reload' }).click()
+  await page.getByText('A wallet has read the request.').waitFor()
+  await post(responseUri, new URLSearchParams({ state, error: 'access_denied' }))
+  await page.getByRole('link', { name: 'Reload' }).click()
+  await page.getByRole('heading', { name: 'Refused' }).waitFor()
+  await page.waitForLoadState()
+  t.is(await page.getByRole('link', { name: 'Reload' }).count(), 0, 'nothing more will change')
+})

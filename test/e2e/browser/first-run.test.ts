@@ -6,7 +6,7 @@ import { openProduct } from '../../support/product.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 import { addAccount, openInstallation, password, setUp, sharedInstallation, visitorOf } from './installation.ts'
 
-test.serial('from the set-up link to the first check, which goes down, notifies a user, and recovers', async (t) => {
+test.serial('after the set-up link, a first check goes down, notifies a user and recovers', async (t) => {
   await using sink = await openHttpSink()
   await using app = await openInstallation()
   await using browser = await openBrowser()
@@ -64,7 +64,7 @@ test.serial('from the set-up link to the first check, which goes down, notifies 
   await page.getByText('Up. The last ping came').waitFor()
   await page.getByRole('link', { name: /#1 OK/ }).waitFor()
 
-  // It is missed; the sweeper finds out, and the open page turns red.
+  // The check becomes overdue; the sweeper takes it down, and the open page becomes red.
   await page.goto(`${app.url}/`)
   await page.locator('html[data-watching]').waitFor()
   await app.deps.db.raw(
@@ -132,7 +132,7 @@ test.serial('from the set-up link to the first alert by mail takes at most seven
   t.true(clicks >= 3 && clicks <= 7, `${clicks} clicks`)
 })
 
-test.serial('an integration that a new check cannot create keeps the form, and no check is created', async (t) => {
+test.serial('if a new check cannot create its integration, the form stays and no check is created', async (t) => {
   const account = await addAccount(await sharedInstallation())
   const visitor = await visitorOf(account)
   const form = `/projects/${account.project.uuid}/checks/new`

@@ -50,58 +50,55 @@ async function readMail(page: Page, catcher: string, subject: RegExp) {
   return mail
 }
 
-test.serial(
-  'trial mails are read in the catcher: an address agrees, a test is marked as one, a password is reset',
-  async (t) => {
-    await using catcher = await openCatcher()
-    await using app = await openProduct({
-      listener: 'http',
-      workers: ['ping-evaluator', 'sweeper', 'notifier', 'mailer'],
-      env: { SMTP_URL: catcher.smtpUrl },
-    })
-    await using browser = await openBrowser()
-    const page = await browser.context.newPage()
-    const account = await addAccount(app)
-    await signIn(account, page)
-    await page.goto(app.url)
-    await page.getByRole('link', { name: 'Connect an integration' }).click()
-    await page.getByRole('link', { name: 'E-mail' }).click()
-    await page.getByLabel('Name', { exact: true }).fill('On-call')
-    await page.getByLabel('E-mail address').fill('oncall@example.com')
-    await page.getByRole('button', { name: 'Create integration' }).click()
-    await page.getByText('Waiting for its recipient').waitFor()
-    const integration = page.url()
+test.serial('the mail catcher shows a confirmation, a test message and a password reset', async (t) => {
+  await using catcher = await openCatcher()
+  await using app = await openProduct({
+    listener: 'http',
+    workers: ['ping-evaluator', 'sweeper', 'notifier', 'mailer'],
+    env: { SMTP_URL: catcher.smtpUrl },
+  })
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const account = await addAccount(app)
+  await signIn(account, page)
+  await page.goto(app.url)
+  await page.getByRole('link', { name: 'Connect an integration' }).click()
+  await page.getByRole('link', { name: 'E-mail' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('On-call')
+  await page.getByLabel('E-mail address').fill('oncall@example.com')
+  await page.getByRole('button', { name: 'Create integration' }).click()
+  await page.getByText('Waiting for its recipient').waitFor()
+  const integration = page.url()
 
-    const requested = await readMail(page, catcher.page, /alerts/i)
-    await requested.locator('a[href*="/confirm/"]').first().click()
-    await page.getByRole('button').first().click()
-    await page.getByRole('heading', { name: 'You get alerts from now on' }).waitFor()
+  const requested = await readMail(page, catcher.page, /alerts/i)
+  await requested.locator('a[href*="/confirm/"]').first().click()
+  await page.getByRole('button').first().click()
+  await page.getByRole('heading', { name: 'You get alerts from now on' }).waitFor()
 
+  await page.goto(integration)
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.locator('[data-state=delivered]').waitFor()
+  const tried = await readMail(page, catcher.page, /Test from Signalbox: this is a test message/)
+  t.notRegex((await tried.locator('pre').textContent()) ?? '', /went down|\/checks\//, 'it is no outage')
+  await tried.locator('a[href*="/integrations/"]').first().click()
+  await page.getByRole('heading', { name: 'On-call' }).waitFor()
+  t.is(page.url(), integration, 'its link leads to what was tried')
+
+  await page.getByRole('button', { name: 'Test a recovery' }).click()
+  await eventually('both tests to be sent', async () => {
     await page.goto(integration)
-    await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.locator('[data-state=delivered]').waitFor()
-    const tried = await readMail(page, catcher.page, /Test from Signalbox: this is a test message/)
-    t.notRegex((await tried.locator('pre').textContent()) ?? '', /went down|\/checks\//, 'it is no outage')
-    await tried.locator('a[href*="/integrations/"]').first().click()
-    await page.getByRole('heading', { name: 'On-call' }).waitFor()
-    t.is(page.url(), integration, 'its link leads to what was tried')
+    return (await page.locator('[data-state=delivered]').count()) === 2
+  })
+  const recovery = await readMail(page, catcher.page, /Test from Signalbox/)
+  t.regex((await recovery.locator('pre').textContent()) ?? '', /No check is up again/)
 
-    await page.getByRole('button', { name: 'Test a recovery' }).click()
-    await eventually('both tests to be sent', async () => {
-      await page.goto(integration)
-      return (await page.locator('[data-state=delivered]').count()) === 2
-    })
-    const recovery = await readMail(page, catcher.page, /Test from Signalbox/)
-    t.regex((await recovery.locator('pre').textContent()) ?? '', /No check is up again/)
-
-    await page.goto(integration)
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('link', { name: 'Forgot the password?' }).click()
-    await page.getByLabel('E-mail address').fill(account.email)
-    await page.getByRole('main').getByRole('button').click()
-    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
-    const reset = await readMail(page, catcher.page, /password/i)
-    await reset.locator('a[href*="/reset-password/"]').first().click()
-    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
-  },
-)
+  await page.goto(integration)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('link', { name: 'Forgot the password?' }).click()
+  await page.getByLabel('E-mail address').fill(account.email)
+  await page.getByRole('main').getByRole('button').click()
+  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+  const reset = await readMail(page, catcher.page, /password/i)
+  await reset.locator('a[href*="/reset-password/"]').first().click()
+  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+})

@@ -24,6 +24,11 @@ const WIDTHS = [1920, 1440, 1024, 768, 720, 360]
 /** Loads a page and returns its problems of layout and accessibility. */
 export async function problemsOf(page: Page, address: string, looks: readonly Look[]): Promise<string[]> {
   await page.goto(address)
+  return await problemsHere(page, looks)
+}
+
+/** Returns the problems of the current page, for the response to a form. */
+export async function problemsHere(page: Page, looks: readonly Look[]): Promise<string[]> {
   return [...(await layoutProblems(page)), ...(await axeProblems(page, looks))]
 }
 
@@ -31,7 +36,7 @@ export async function problemsOf(page: Page, address: string, looks: readonly Lo
  * Returns the widths at which the current page scrolls sideways, and the number of cut lines in blocks to copy at the
  * smallest width. It does not reload the page, because only the style depends on the width.
  */
-export async function layoutProblems(page: Page): Promise<string[]> {
+async function layoutProblems(page: Page): Promise<string[]> {
   const problems: string[] = []
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 450 })

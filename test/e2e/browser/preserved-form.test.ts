@@ -10,7 +10,7 @@ test.before(async () => {
   account = await addAccount(await sharedInstallation())
 })
 
-/** A check typed in, its session over before it is sent. */
+/** Fills in the form of a check and ends the session before it is sent. */
 async function typeCheck(page: Page, name: string) {
   await signIn(account, page)
   await page.goto(`${account.app.url}/projects/${account.project.uuid}/checks/new`)
@@ -78,7 +78,7 @@ test.serial('forms of another site and passwords are not preserved', async (t) =
   t.true((await (await send('same-origin', 'name=Planted&_csrf=x')).text()).includes('Planted'))
 })
 
-test.serial('every field of the account in which a password is typed is one of those', async (t) => {
+test.serial('every password field of the account pages is excluded from preserved forms', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)

@@ -10,7 +10,7 @@ import { type Account, addAccount, shared, visitorOf } from './installation.ts'
 const WORKERS = [
   ...['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper', 'tape-importer', 'provenance-composer'],
   ...['presentation-verifier', 'identity-verifier', 'kyb-verifier', 'financing-registrar'],
-  ...['acceptance-recorder', 'dilution-measurer'],
+  ...['acceptance-recorder', 'dilution-measurer', 'pool-builder'],
 ]
 
 /** The product that risk tests share: pages and the workers of every API family in this process. */

@@ -6,19 +6,19 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { type FurnishedPaths, furnish, openApi, type Post } from './furnished.ts'
+import { fillProject, openApi, type Post, type ProjectPaths } from './filled-project.ts'
 import { type Account, addAccount, sharedInstallation, signIn } from './installation.ts'
 
 let app: HttpProduct
 let account: Account
 let post: Post
-let paths: FurnishedPaths
+let paths: ProjectPaths
 
 test.before(async () => {
   app = await sharedInstallation()
   account = await addAccount(app)
   post = await openApi(account)
-  paths = await furnish(account, post)
+  paths = await fillProject(account, post)
 })
 
 async function openList(page: Page): Promise<void> {
@@ -31,7 +31,7 @@ const addCheck = async (name: string) => (await post('checks/', { name, timeout:
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
-test.serial('a row changes while a box in it is ticked and has the focus, and keeps both', async (t) => {
+test.serial('an update of a row keeps the ticked box in it and its focus', async (t) => {
   const url = await addCheck('Focused job')
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -45,7 +45,7 @@ test.serial('a row changes while a box in it is ticked and has the focus, and ke
   t.true(await box.evaluate((element) => element === document.activeElement))
 })
 
-test.serial('a page that has lost the service shows since when, and recovers without a reload', async (t) => {
+test.serial('a disconnected page shows since when, and recovers without a reload', async (t) => {
   const lost = await addAccount(app)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -65,7 +65,7 @@ test.serial('a page that has lost the service shows since when, and recovers wit
   t.regex((await page.getByRole('alert').textContent()) ?? '', /What you see is from \d\d:\d\d:\d\d/)
   await page.unroute('**/*')
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-  await eventually('the bar to go', async () => (await page.locator('#connection:visible').count()) === 0)
+  await eventually('the bar to disappear', async () => (await page.locator('#connection:visible').count()) === 0)
   t.deepEqual(broken, [])
 })
 
@@ -87,7 +87,7 @@ test.serial('every page shows when pings are refused', async (t) => {
   t.is(await page.getByText('Pings are being refused').count(), 0)
 })
 
-test.serial('a busy process reports not ready but refuses no ping, and no page shows a problem', async (t) => {
+test.serial('a busy process is not ready, but accepts pings and shows no problem on pages', async (t) => {
   let isBusy = true
   for (const readiness of [app.deps.readiness, app.deps.pingReadiness])
     readiness.add(() => (isBusy ? ['event loop: was 2500 ms late', 'consumer of live: not open for 9 s'] : []))
@@ -103,7 +103,7 @@ test.serial('a busy process reports not ready but refuses no ping, and no page s
   t.is(await page.getByText('Pings are being refused').count(), 0)
 })
 
-test.serial('while the broker is unavailable a test message is shown as waiting, not as on its way', async (t) => {
+test.serial('while the broker is unavailable, a test message is shown as waiting, not as being sent', async (t) => {
   let isAway = true
   app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
   t.teardown(() => {
@@ -118,7 +118,7 @@ test.serial('while the broker is unavailable a test message is shown as waiting,
   t.is(await page.getByText('is on its way').count(), 0)
 })
 
-test.serial('an import shows its changes before and after it runs, and refuses files that are no export', async (t) => {
+test.serial('an import previews and reports its changes, and refuses a file that is not an export', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -135,7 +135,7 @@ test.serial('an import shows its changes before and after it runs, and refuses f
   await page.getByRole('button', { name: 'Show what it would do' }).click()
   await page.getByText('An import would do this: checks 1 created, 0 changed, 0 the same').waitFor()
   await page.getByText('Checks that are new: Imported').waitFor()
-  t.is(await document.inputValue(), made, 'what was looked at stays, to be imported')
+  t.is(await document.inputValue(), made, 'the document stays in the field after the preview')
   t.is(await app.deps.db('checks').where({ name: 'Imported' }).first(), undefined)
   for (const text of ['Imported: checks 1 created, 0 changed', 'Imported: checks 0 created, 0 changed, 1 the same']) {
     await document.fill(made)
@@ -144,7 +144,7 @@ test.serial('an import shows its changes before and after it runs, and refuses f
   }
 })
 
-test.serial('a file is dropped on the import, looked at, and imported', async (t) => {
+test.serial('a file that is dropped on the import fills its field and can be imported', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -169,7 +169,7 @@ test.serial('a file is dropped on the import, looked at, and imported', async (t
   t.truthy(await app.deps.db('checks').where({ name: 'From a file' }).first())
 })
 
-test.serial('the lines that a check offers count for it, and an ignored ping shows its reason', async (t) => {
+test.serial('the ping command on the page of a check works, and an ignored ping shows its reason', async (t) => {
   const url = await addCheck('Only by POST')
   const uuid = url.slice(-36)
   await post(`checks/${uuid}`, { methods: 'POST', filter_http_body: true, success_kw: 'done' })
@@ -186,7 +186,9 @@ test.serial('the lines that a check offers count for it, and an ignored ping sho
   const { stdout } = await promisify(execFile)('sh', ['-c', line.replace('-o /dev/null', '')])
   t.is(stdout, 'OK')
   t.truthy(
-    await eventually('the offered line to count', () => app.deps.db('checks').where({ uuid, status: 'up' }).first()),
+    await eventually('the ping of the command to count', () =>
+      app.deps.db('checks').where({ uuid, status: 'up' }).first(),
+    ),
   )
 })
 
@@ -235,7 +237,7 @@ test.serial('copying works without https, and the page confirms it', async (t) =
   t.pass()
 })
 
-test.serial('switching an integration in a row leaves the page where it is', async (t) => {
+test.serial('assigning an integration in a row of the list keeps the scroll position', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1280, height: 300 } })
   const page = await browser.context.newPage()
   await openList(page)
@@ -247,7 +249,7 @@ test.serial('switching an integration in a row leaves the page where it is', asy
   t.true((await page.evaluate(() => scrollY)) > 0)
 })
 
-test.serial('an integration is switched in its row, where the page is and the focus stays', async (t) => {
+test.serial('switching an integration off and on in its row keeps the page and the focus', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1280, height: 300 } })
   const page = await browser.context.newPage()
   await signIn(account, page)

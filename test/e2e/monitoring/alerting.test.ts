@@ -138,14 +138,15 @@ test('actions on an incident are in its timeline, and invalid ones are refused',
   const to = `${randomUUID()}@example.org`
   const user = await insertUser(db, { email: to, name: 'Anna', passwordHash: null })
   await insertMembership(db, { organisationId: it.project.organisationId, userId: user?.id ?? 0, role: 'member' })
-  t.is((await act('assign', { to })).json.assignee, to)
+  t.like(await act('assign', { to }), { status: 409, text: `${to} cannot be reached` })
+  t.is((await act('assign', { to, notify: false })).json.assignee, to)
   t.is((await act('assign', { to: null })).json.assignee, null)
   const timeline = z
     .array(z.object({ kind: z.string(), text: z.string() }))
     .parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   const texts = timeline.map(({ kind, text }) => `${kind}: ${text}`)
-  t.deepEqual(texts.slice(0, 2), ['opened: Down: a failure was reported', 'failure: Failed: a failure was reported'])
-  t.regex(texts[2] ?? '', /^notified: Notif(?:ied|ying) .*\(Webhook, step 1\)/)
+  t.is(texts[0], 'opened: Down: a failure was reported')
+  t.regex(texts[1] ?? '', /^notified: Notif(?:ied|ying) .*\(Webhook, step 1\)/)
   const kinds = timeline.map(({ kind }) => kind).filter((kind) => !/opened|failure|notified|suppressed/.test(kind))
   t.deepEqual(kinds, ['acknowledged', 'unacknowledged', 'note', 'report', 'assigned', 'assigned'])
   t.true(texts.includes('acknowledged: Acknowledged by anna@example.org: on it'))
@@ -158,10 +159,12 @@ test('actions on an incident are in its timeline, and invalid ones are refused',
     { ...gap, from_at: ago(4560), until_at: ago(4530) },
     { ...gap, from_at: ago(4510), until_at: ago(4440) },
   ])
-  const row = z.looseObject({ kind: z.string() })
+  const row = z.looseObject({ kind: z.string(), at: z.string() })
   const seen = z.array(row).parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   t.like(seen[0], { kind: 'coverage', text: 'Pings could not be received (nothing listened)' })
-  t.is(seen.filter(({ kind }) => kind === 'coverage').length, 1, 'a gap before the incident is omitted')
+  // A busy machine may have had later gaps.
+  const early = seen.filter(({ kind, at }) => kind === 'coverage' && Date.parse(at) < ago(4400).getTime())
+  t.is(early.length, 1, 'a gap before the incident is omitted')
   t.true(seen.some(({ kind }) => kind === 'resolved'))
   t.deepEqual(await act('ack').then(({ status, text }) => [status, text]), [409, 'incident is resolved'])
   t.is((await act('report', { text: 'Afterwards.' })).json.report, 'Afterwards.')
@@ -209,12 +212,12 @@ test('a flip without a notification also has a decision', async (t) => {
   const { db } = app.deps
   const { id } = await db('checks').where({ uuid: it.check.uuid }).first('id')
   await it.ping('')
-  await eventually('it to be up', async () => (await db('checks').where({ id }).first()).status === 'up')
+  await eventually('the check to be up', async () => (await db('checks').where({ id }).first()).status === 'up')
   await it.call('POST', `/checks/${it.check.uuid}/pause`, {})
   await it.call('POST', `/checks/${it.check.uuid}/resume`, {})
   await it.call('POST', `/checks/${it.check.uuid}/pause`, {})
   await it.ping('')
-  const decisions = await eventually('the last to be decided', async () => {
+  const decisions = await eventually('the last flip to be decided', async () => {
     const { decisions } = (await it.call('GET', `/checks/${it.check.uuid}/decisions/`)).json
     const read = z.array(z.record(z.string(), z.unknown())).parse(decisions)
     return read.length === 5 && read
@@ -240,13 +243,13 @@ test('lists of incidents have filters, pages and a reduced view for read-only ke
   for (let n = 0; n < 3; n++) {
     await it.ping('/fail')
     await it.ping('')
-    await eventually('it to resolve', async () => (await it.incidents()).length === n + 1)
+    await eventually('the incident to resolve', async () => (await it.incidents()).length === n + 1)
   }
   const list = async (query: string, key?: string) =>
     z
       .object({ incidents: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() })
       .parse((await it.call('GET', `/incidents/${query}`, undefined, key)).json)
-  await eventually('all to resolve', async () => (await list('?state=resolved')).incidents.length === 3)
+  await eventually('all incidents to resolve', async () => (await list('?state=resolved')).incidents.length === 3)
   t.is((await list('?state=open')).incidents.length, 0)
   t.is((await list('?tag=prod')).incidents.length, 3)
   t.is((await list('?tag=pro')).incidents.length, 0)
@@ -289,7 +292,7 @@ test('does not retry a DOWN message after the UP message', async (t) => {
   await it.ping('')
   await sink.waitFor(2)
   const [down] = await app.deps.db('notifications').where({ check_status: 'down', state: 'suppressed' }).select('error')
-  t.is(down?.error, 'Overtaken')
+  t.is(down?.error, 'Superseded')
   t.deepEqual(
     sink.requests.map(({ body }) => body.toString().split(' ')[1]),
     ['down', 'up'],

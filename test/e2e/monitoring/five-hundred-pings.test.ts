@@ -4,7 +4,7 @@ import { openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aProject } from './project.ts'
 
-test('five hundred concurrent pings through two listeners get numbers without a gap', async (t) => {
+test('five hundred concurrent pings through two listeners get consecutive numbers', async (t) => {
   await using app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '1000' } })
   await using resources = new AsyncDisposableStack()
   const listeners = [app.url, await openAnotherListener(resources, app)]

@@ -124,7 +124,7 @@ test('repeats may use four fifths of a monthly limit', async (t) => {
   t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message may use the rest')
 })
 
-test('a reached monthly limit starts the next step and needs no recovery', async (t) => {
+test('if a monthly limit suppresses a step, the next step starts; only it is notified of the recovery', async (t) => {
   for (const within of [0, 1]) {
     await using sink = await openHttpSink()
     const { integration, check, ping, ended, call, project } = await aProject(app)
@@ -146,7 +146,7 @@ test('a reached monthly limit starts the next step and needs no recovery', async
     for (const uuid of checks) await ping(uuid)
     const { db } = app.deps
     const recovered = db('incidents').where({ project_id: project.id, state: 'resolved' })
-    await eventually('both to recover', async () => (await recovered.clone()).length === 2)
+    await eventually('both checks to recover', async () => (await recovered.clone()).length === 2)
     const recipients = await db('integrations').whereIn(
       'id',
       within === 0

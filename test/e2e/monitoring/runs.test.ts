@@ -102,7 +102,7 @@ test.serial('the log keeps only the newest pings and their bodies', async (t) =>
   t.is(row?.count, 20)
 })
 
-test.serial('a start that was overwritten in the log yields no duration', async (t) => {
+test.serial('a start that was overwritten in the log gives no duration', async (t) => {
   const { pingAgo, pings } = await aCheck()
   await pingAgo(500, '/start')
   for (let i = 0; i < 25; i++) await pingAgo(400 - i, '/log')

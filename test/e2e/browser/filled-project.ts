@@ -4,8 +4,8 @@ import { insertProjectKey } from '#shared/monitoring/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Account } from './installation.ts'
 
-/** The pages of a furnished project, and the text that each must show. */
-export const FURNISHED = [
+/** The pages of a filled project, and the text that each must show. */
+export const PROJECT_PAGES = [
   ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
   ...['policies', 'new policy', 'policy', 'incidents', 'incident', 'simulator', 'windows', 'new window', 'window'],
@@ -26,8 +26,8 @@ export const FURNISHED = [
   ...['my notifications', 'new contact method', 'contact method'],
 ] as const
 
-/** The addresses of a furnished project's pages, by what they show. */
-export type FurnishedPaths = Record<(typeof FURNISHED)[number], string>
+/** Addresses of the pages of a filled project, by their content. */
+export type ProjectPaths = Record<(typeof PROJECT_PAGES)[number], string>
 
 /** Sends a body to the management API. Returns the answer. */
 export type Post = (path: string, body: object) => Promise<{ id: string; uuid: string; ping_url: string }>
@@ -56,7 +56,7 @@ async function insertKey({ app, project }: Pick<Account, 'app' | 'project'>, kin
 }
 
 /** Fills the project of an account with objects of every kind. Returns the addresses of its pages. */
-export async function furnish(account: Account, post: Post): Promise<FurnishedPaths> {
+export async function fillProject(account: Account, post: Post): Promise<ProjectPaths> {
   const { app, project, organisation } = account
   const { db } = app.deps
   await insertKey(account, 'ping')
@@ -88,8 +88,8 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   const queue = await post('checks/', { name: 'Mail queue', tags: 'prod', timeout: 300, grace: 60, channels: mail.id })
   const smoke = await post('checks/', { name: 'Smoke test', tags: 'staging', timeout: 900 })
   const noName = await post('checks/', { name: '', tags: 'staging', timeout: 900 })
-  const { policy, window } = await furnishAlerting(post, mail.id, chat.id)
-  const schedule = await furnishOnCall(account, post)
+  const { policy, window } = await addAlerting(post, mail.id, chat.id)
+  const schedule = await addSchedule(account, post)
   const ping = async (url: string, body?: string) => {
     await fetch(url, { method: 'POST', ...(body !== undefined && { body }) })
   }
@@ -108,7 +108,7 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   )
   const incident = await firstIncident(account)
   const base = `/projects/${project.uuid}`
-  const contact = await furnishContact(account)
+  const contact = await addContact(account)
   return {
     checks: `${base}/checks`,
     filtered: `${base}/checks?tag=staging&status=down`,
@@ -163,7 +163,7 @@ async function firstIncident({ app, project }: Account): Promise<string> {
   })
 }
 
-async function furnishContact({ app, userId }: Account): Promise<{ id: string }> {
+async function addContact({ app, userId }: Account): Promise<{ id: string }> {
   const sealed = app.deps.secrets.seal('contact', JSON.stringify({ topic: 'ada', url: 'https://ntfy.example' }))
   const [contact] = await app.deps
     .db('contact_methods')
@@ -173,7 +173,7 @@ async function furnishContact({ app, userId }: Account): Promise<{ id: string }>
 }
 
 /** Adds a schedule with two layers, an override and a coverage gap. */
-async function furnishOnCall({ app, organisation }: Account, post: Post) {
+async function addSchedule({ app, organisation }: Account, post: Post) {
   const people: string[] = await app
     .db('users')
     .join('memberships', 'memberships.user_id', 'users.id')
@@ -231,7 +231,7 @@ export async function addMailedCheck({ app, project }: Account): Promise<string>
 }
 
 /** Adds an alert policy and two maintenance windows. */
-async function furnishAlerting(post: Post, mail: string, chat: string) {
+async function addAlerting(post: Post, mail: string, chat: string) {
   const policy = await post('policies/', {
     name: 'On call',
     match: 'prod',
