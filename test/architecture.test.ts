@@ -76,7 +76,6 @@ const composition = [
   'ingress/admin.ts',
   'ingress/app.ts',
   'ingress/deps.ts',
-  'ingress/docs-page.tsx',
   'ingress/openapi.ts',
   'ingress/platform-routes.ts',
   'ingress/risk-services.ts',

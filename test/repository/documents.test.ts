@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test from 'ava'
+import { pages } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -11,6 +12,9 @@ const documents = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
+  'docs/add-an-integration.md',
+  'docs/asvs.md',
+  'docs/stability.md',
   'docs/testing.md',
   'docs/glossary.md',
 ]
@@ -63,4 +67,33 @@ test('the glossary defines each term once, sorted, in one sentence', (t) => {
     wrong.map(([, term]) => term),
     [],
   )
+})
+
+/** Returns the text outside of code blocks. */
+const proseOf = (page: string) => textOf(page).replace(/^( *)```[\s\S]*?^\1```$/gm, '')
+
+function anchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('relative links of documents lead to files and headings', (t) => {
+  const examples = readdirSync(join(root, 'examples')).map((name) => `examples/${name}/README.md`)
+  const linking = new Set([...documents, ...pages(), ...examples.filter((page) => existsSync(join(root, page)))])
+  const links = [...linking].flatMap((page) =>
+    [...proseOf(page).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([, path = '', anchor = '']) => ({
+      page,
+      target: path === '' ? page : join(dirname(page), path),
+      anchor,
+    })),
+  )
+  t.true(links.length > 200)
+  const broken = links.filter(
+    ({ target, anchor }) => !existsSync(join(root, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor)),
+  )
+  t.deepEqual(broken, [])
 })

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { root } from '../support/imports.ts'
 
@@ -38,4 +40,17 @@ test('an unknown benchmark is refused with one line that lists the known ones', 
 
 test('a goal that does not exist is refused where nothing takes it as an argument', (t) => {
   t.is(make('-n', 'lint', 'nosuch').status, 2)
+})
+
+test('make help lists every described target below a heading', (t) => {
+  const described = [...readFileSync(join(root, 'Makefile'), 'utf8').matchAll(/^([a-z0-9-]+):.*## /gm)]
+  const { stdout } = make('help')
+  const sections = stdout.trim().split('\n\n')
+  t.true(sections.length >= 5)
+  for (const section of sections) t.regex(section, /^[A-Z]/)
+  const listed = sections.flatMap((section) => [...section.matchAll(/^ {2}make (\S+)/gm)].map(([, name]) => name))
+  t.deepEqual(
+    listed,
+    described.map(([, name]) => name),
+  )
 })

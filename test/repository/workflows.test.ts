@@ -24,3 +24,19 @@ test('workflows pin every action to a commit and may only read', (t) => {
     t.regex(text, /^permissions:\n {2}contents: read\n(?! )/m, name)
   }
 })
+
+test('jobs that compare with the last release have its tag', (t) => {
+  const jobs = readFileSync(join(folder, 'ci.yml'), 'utf8').split(/^ {2}(?=\w+:$)/m)
+  const comparing = jobs.filter((job) => /run: make test(?:-system)?$/m.test(job))
+  t.is(comparing.length, 2)
+  for (const job of comparing) t.regex(job, /fetch-depth: 0/)
+})
+
+test('docs/stability.md lists the servers on which continuous integration runs the tests', (t) => {
+  const ci = readFileSync(join(folder, 'ci.yml'), 'utf8')
+  const page = readFileSync(join(root, 'docs/stability.md'), 'utf8')
+  const pairs = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match.slice(1))
+  const tested = pairs(ci, /\{ postgres: "([\d.]+)", rabbitmq: "([\d.]+)" \}/g)
+  t.true(tested.length > 1)
+  t.deepEqual(pairs(page, /^\| ([\d.]+) \| ([\d.]+) \|$/gm), tested)
+})
