@@ -7,6 +7,7 @@ import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { beginEpoch } from '#shared/risk/first-financing/keys-store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
+import { snapshotKey } from '#shared/transparency/provenance/absence.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -89,7 +90,12 @@ test.serial('a proof of absence verifies offline and reveals no other registrati
   t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}absence/)
   t.is((await tried('one-side', { left: null })).status, 1)
   t.is((await tried('moved', { right: { ...proof.right, index: proof.right.index + 1 } })).status, 1)
-  t.is((await tried('other', { fingerprint: proof.left.key })).status, 1)
+  const [left, right] = [proof.left, proof.right].map(({ key }) => Buffer.from(key, 'hex'))
+  const isOutside = (key: Buffer) => left !== undefined && right !== undefined && (key < left || key > right)
+  const fingerprint = ['00', '01', '02']
+    .map((byte) => byte.repeat(32))
+    .find((text) => isOutside(snapshotKey(Buffer.from(text, 'hex'))))
+  t.is((await tried('other', { fingerprint })).status, 1)
   t.is((await tried('size', { snapshot: { ...proof.snapshot, size: proof.snapshot.size + 256 } })).status, 1)
   t.is((await tried('malformed', { fingerprint: 'x' })).status, 2)
   const usage = (await owner.get('/v1/usage')).json.usage

@@ -139,15 +139,15 @@ test('a responder may put only themselves on call, a reader no one', async (t) =
   t.is((await taker.post(`${path}/take`, {}, base)).status, 303)
   t.not(await onCall(), before)
 
-  const override = { person: ben, replaces: '', start: '2027-03-01T09:00', end: '2027-03-02T09:00', note: 'swap' }
+  const override = { person: ben, replaces: '', start: '2037-03-01T09:00', end: '2037-03-02T09:00', note: 'swap' }
   t.is((await responder.post(`${path}/override`, { ...override, person: anna }, `${path}/override`)).status, 403)
-  const skipped = await responder.post(`${path}/override`, { ...override, end: '2027-03-28T02:30' }, `${path}/override`)
+  const skipped = await responder.post(`${path}/override`, { ...override, end: '2037-03-29T02:30' }, `${path}/override`)
   t.regex(skipped.text, /The clocks skip this time/)
-  const twice = { ...override, end: '2027-10-31T02:30' }
+  const twice = { ...override, end: '2037-10-25T02:30' }
   t.regex((await responder.post(`${path}/override`, twice, `${path}/override`)).text, /choose one/)
   t.is((await responder.post(`${path}/override`, override, `${path}/override`)).status, 303)
   const page = (await responder.get(path)).text
-  t.regex(page, /Mon 1 Mar, 09:00 to Tue 2 Mar, 09:00: swap/)
+  t.regex(page, /Sun 1 Mar, 09:00 to Mon 2 Mar, 09:00: swap/)
   const { uuid } = await app.db('overrides').where({ note: 'swap', person: ben }).first('uuid')
   t.is((await responder.post(`${path}/overrides/${uuid}/delete`, {}, path)).status, 303)
 })
@@ -164,20 +164,20 @@ test('a refusal names its reason: no end, too many overrides, a swap that is not
   await owner.post(`${path}/edit`, aForm([anna, ben]), `${path}/edit`)
   const swap = {
     to: '',
-    start: '2027-03-01T09:00',
-    end: '2027-03-02T09:00',
+    start: '2037-03-01T09:00',
+    end: '2037-03-02T09:00',
     back_start: '',
     back_end: '',
     note: 'full',
   }
   await owner.post(`${path}/swap`, swap, `${path}/swap`)
   const { id, uuid, schedule_id } = await app.db('swaps').where({ requester: anna, note: 'full' }).first()
-  const times = { starts_at: '2027-01-01', ends_at: '2027-01-02' }
+  const times = { starts_at: '2037-01-01', ends_at: '2037-01-02' }
   const rows = Array.from({ length: 500 }, (_, index) => ({ schedule_id, number: 1000 + index, person: ben, ...times }))
   await app.db('overrides').insert(rows)
   const limit = /The schedule has reached its limit of 500 overrides\./
   t.regex(await taken(), limit)
-  const override = { person: ben, replaces: '', start: '2027-03-01T09:00', end: '2027-03-02T09:00', note: '' }
+  const override = { person: ben, replaces: '', start: '2037-03-01T09:00', end: '2037-03-02T09:00', note: '' }
   const refused = await responder.post(`${path}/override`, override, `${path}/override`)
   t.is(refused.status, 400)
   t.regex(refused.text, limit)
@@ -205,7 +205,7 @@ test('a swap is offered, accepted by another person and released', async (t) => 
   const { team, base, owner, responder, reader } = await setUp()
   const [anna, ben] = [emailOf(team, 'owner'), emailOf(team, 'responder')]
   const path = await addSchedule(owner, base, aForm([anna]))
-  const swap = { to: '', start: '2027-03-01T09:00', end: '2027-03-02T09:00', back_start: '', back_end: '', note: 'x' }
+  const swap = { to: '', start: '2037-03-01T09:00', end: '2037-03-02T09:00', back_start: '', back_end: '', note: 'x' }
   const late = await owner.post(`${path}/swap`, { ...swap, start: '2020-03-01T09:00' }, `${path}/swap`)
   t.regex(late.text, /Must be in the future\./)
   t.is((await owner.post(`${path}/swap`, swap, `${path}/swap`)).status, 303)
