@@ -1,8 +1,7 @@
-import type { ComponentChildren } from 'preact'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { CheckBox, SegmentField, SelectField, TextArea, TextField } from '../forms/inputs.tsx'
 import { DayBar } from '../monitoring/day-bar.tsx'
-import { Ago, CodeBlock, Copyable, Distance } from '../shell/basics.tsx'
+import { Ago, Card, CodeBlock, Copyable, Distance } from '../shell/basics.tsx'
 import type { Pages } from '../shell/context.ts'
 import { iconNames } from '../shell/icon-rules.ts'
 import { Icon, KindIcon, StatusGlyph, statusNames } from '../shell/icons.tsx'
@@ -36,15 +35,6 @@ export function designPages(pages: Pages): void {
   })
 }
 
-function Part({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card" aria-label={title}>
-      <h3>{title}</h3>
-      {children}
-    </section>
-  )
-}
-
 function Components({ theme, now }: { theme: string; now: number }) {
   const id = (name: string) => `${name}-${theme}`
   const days = Array.from({ length: 30 }, (_, index) => ({
@@ -53,7 +43,7 @@ function Components({ theme, now }: { theme: string; now: number }) {
   }))
   return (
     <>
-      <Part title="Colours">
+      <Card title="Colours">
         <ul class="swatches">
           {colours.map((name) => (
             <li key={name}>
@@ -61,8 +51,8 @@ function Components({ theme, now }: { theme: string; now: number }) {
             </li>
           ))}
         </ul>
-      </Part>
-      <Part title="Text">
+      </Card>
+      <Card title="Text">
         <p>
           Base text with a <a href="/design">link to this page</a>, <code>code</code> and <b>12,345</b>.{' '}
           <span class="muted">Soft text.</span>
@@ -71,8 +61,8 @@ function Components({ theme, now }: { theme: string; now: number }) {
           <Ago at={now - HOUR} now={now} /> · <Distance at={now - 3 * HOUR} now={now} />
         </p>
         <small>Small text for what is beside the point.</small>
-      </Part>
-      <Part title="States">
+      </Card>
+      <Card title="States">
         <p class="row">
           {statuses.map((status) => (
             <span key={status} class="row">
@@ -85,8 +75,8 @@ function Components({ theme, now }: { theme: string; now: number }) {
           <span class="tag">tag</span> <span class="count">6</span>
         </p>
         <DayBar days={days} isSlim />
-      </Part>
-      <Part title="Buttons">
+      </Card>
+      <Card title="Buttons">
         <p class="row">
           <button type="button" class="primary">
             Primary
@@ -102,9 +92,9 @@ function Components({ theme, now }: { theme: string; now: number }) {
             Quiet
           </button>
         </p>
-      </Part>
+      </Card>
       <Fields id={id} />
-      <Part title="Copy">
+      <Card title="Copy">
         <p class="ping-url">
           <Copyable text="https://signalbox.example/ping/…" label={`address, ${theme}`} />
         </p>
@@ -112,14 +102,14 @@ function Components({ theme, now }: { theme: string; now: number }) {
           text={'curl -fsS -m 10 --retry 5 --retry-connrefused \\\n  https://signalbox.example/ping/…'}
           label={`lines, ${theme}`}
         />
-      </Part>
-      <Part title="Notices">
+      </Card>
+      <Card title="Notices">
         <p class="notice">The check is saved.</p>
         <Problem text="Please fix the highlighted fields." />
         <p class="connection still">Not connected since 19:41:02. What you see is from 19:40:58.</p>
         <p class="toast">Copied</p>
-      </Part>
-      <Part title="Icons">
+      </Card>
+      <Card title="Icons">
         <ul class="swatches">
           {iconNames.map((name) => (
             <li key={name}>
@@ -132,14 +122,14 @@ function Components({ theme, now }: { theme: string; now: number }) {
             <KindIcon key={kind} kind={kind} />
           ))}
         </p>
-      </Part>
+      </Card>
     </>
   )
 }
 
 function Fields({ id }: { id: (name: string) => string }) {
   return (
-    <Part title="Fields">
+    <Card title="Fields">
       <div class="stack">
         <TextField label="Text" name={id('text')} value="Nightly backup" hint="What helps to fill it in." />
         <TextField label="Wrong" name={id('wrong')} value="every day" error="Period is not a number." />
@@ -156,6 +146,6 @@ function Fields({ id }: { id: (name: string) => string }) {
         />
         <CheckBox name={id('box')} label="A box to tick" isChecked hint="What it does." />
       </div>
-    </Part>
+    </Card>
   )
 }

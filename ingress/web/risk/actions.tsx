@@ -65,14 +65,17 @@ export function NextAction(props: {
   /** the first one is the main action */
   actions?: readonly Action[]
   more?: readonly Action[]
+  /** a form, if the step needs one */
+  children?: ComponentChildren
 }) {
-  const { context, text, actions = [], more = [] } = props
+  const { context, text, actions = [], more = [], children } = props
   return (
     <section class="card next-action" aria-labelledby="next-action">
       <div>
         <h2 id="next-action">Next step</h2>
         <p>{text}</p>
       </div>
+      {children}
       {actions.length + more.length > 0 && (
         <div class="row">
           {actions.map((action, index) => (

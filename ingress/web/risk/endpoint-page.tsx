@@ -7,6 +7,7 @@ import { type Column, FilterChips, Pager, Table } from '../lists/list.tsx'
 import { readById } from '../lists/paging.ts'
 import { Ago, Crumb, Exact, Fact, SecretOnce } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
+import { NextAction } from './actions.tsx'
 import { type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { DeliveryState, deliveryMeanings, EndpointState, failing, isAboutEndpoint } from './endpoint-states.tsx'
 import { eventName, eventsText } from './event-names.ts'
@@ -129,10 +130,10 @@ function EndpointFacts({ endpoint, now }: { endpoint: Endpoint; now: number }) {
 function FirstSteps({ context, console, path }: { context: Context; console: Console; path: string }) {
   const isSandbox = console.env === 'SANDBOX'
   return (
-    <section class="card next-step" aria-labelledby="first-steps">
-      <h2 id="first-steps">Next step: try it</h2>
-      <p>
-        {isSandbox ? (
+    <NextAction
+      context={context}
+      text={
+        isSandbox ? (
           <>
             A test event shows what your system would receive. It is signed and stored, but not sent: read it with{' '}
             <a href="/docs/readSandboxInbox">
@@ -142,21 +143,19 @@ function FirstSteps({ context, console, path }: { context: Context; console: Con
           </>
         ) : (
           'Send a test event, and check that your system accepts it. Then let your system verify the signature.'
-        )}
-      </p>
-      <ButtonForm context={context} action={`${path}/test`} label="Send test event" variant="primary" />
-    </section>
+        )
+      }
+      actions={[{ label: 'Send test event', href: `${path}/test`, isForm: true }]}
+    />
   )
 }
 
 function SwitchOn({ context, path, endpoint }: { context: Context; path: string; endpoint: Endpoint }) {
   return (
-    <section class="card next-step" aria-labelledby="switch-on">
-      <h2 id="switch-on">Next step: switch it on</h2>
-      <p>
-        {endpoint.state !== 'DISABLED' && 'Repair the endpoint or change its URL first. '}
-        Events since then are kept for 90 days, and can be sent now or replayed later.
-      </p>
+    <NextAction
+      context={context}
+      text={`${endpoint.state === 'DISABLED' ? 'Switch it on.' : 'Repair the endpoint or change its URL, then switch it on.'} Events since it was switched off are kept for 90 days, and can be sent now or replayed later.`}
+    >
       <Form context={context} action={`${path}/enable`} class="stack">
         <CheckBox name="release" isChecked={false} label="Also send the events that were not sent while it was off" />
         <div>
@@ -165,7 +164,7 @@ function SwitchOn({ context, path, endpoint }: { context: Context; path: string;
           </button>
         </div>
       </Form>
-    </section>
+    </NextAction>
   )
 }
 

@@ -178,3 +178,12 @@ export function Crumb({ href, label }: { href: string; label: string }) {
     </p>
   )
 }
+
+export function Card({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}

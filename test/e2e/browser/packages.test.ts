@@ -190,7 +190,7 @@ async function poolPackage(page: Page): Promise<Buffer> {
   await page.getByLabel('File').setInputFiles({ name: 'july.csv', mimeType: '', buffer: Buffer.from(POOL) })
   await page.getByRole('button', { name: 'Create the pool', exact: true }).click()
   await page.getByText('All evidence is recorded').waitFor()
-  await page.locator('.next-step').getByRole('link', { name: 'Create a cut', exact: true }).click()
+  await page.locator('.next-action').getByRole('link', { name: 'Create a cut', exact: true }).click()
   await page.getByLabel('Cut-off date').fill('2026-06-30')
   await page.getByRole('button', { name: 'Create the cut', exact: true }).click()
   await page.getByRole('heading', { name: 'Largest buyers' }).waitFor()

@@ -15,9 +15,10 @@ import { readByTime } from '../../lists/paging.ts'
 import { Ago } from '../../shell/basics.tsx'
 import { type Context, redirect } from '../../shell/context.ts'
 import { Problem } from '../../shell/notice.tsx'
+import { NextAction } from '../actions.tsx'
 import { type Console, loadConsole, mayIn, sendList } from '../console.tsx'
 import { ChecksResult, entityName, identifierName, mainIdentifier } from './entity-name.tsx'
-import { NextStep, type Verification } from './parts.tsx'
+import type { Verification } from './parts.tsx'
 
 export async function showBusinesses(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
@@ -44,10 +45,11 @@ export async function showBusinesses(context: Context): Promise<void> {
           <button type="submit">Find</button>
         </form>
         <Problem text={requested !== '' && 'No business with this identifier was verified here.'} />
-        {requested !== '' && (
-          <NextStep
-            console={console}
-            steps={[[`/businesses/verify${verifyQuery(requested)}`, 'Verify this business']]}
+        {requested !== '' && mayIn(console, 'edit') && (
+          <NextAction
+            context={context}
+            text="Verify it at the registries."
+            actions={[{ href: `${base}/verify${verifyQuery(requested)}`, label: 'Verify this business' }]}
           />
         )}
       </>

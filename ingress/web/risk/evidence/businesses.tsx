@@ -23,13 +23,14 @@ import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, sendConsole } from '../console.tsx'
+import { NextAction } from '../actions.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { showBusinesses } from './business-list.tsx'
 import { ChecksResult, entityName } from './entity-name.tsx'
 import { showEntity } from './entity-page.tsx'
 import { codeField, evidenceForm, numberOf, type Sent } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
-import { Checks, NextStep, sendPending, type Verification } from './parts.tsx'
+import { Checks, sendPending, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 export function businessPages(pages: Pages): void {
@@ -77,12 +78,13 @@ async function showVerification(context: Context): Promise<void> {
         <Fact title="Verified">{instantText(verification.timestamp)}</Fact>
       </dl>
       <Checks checks={verification.checks} />
-      {verification.vei !== null && (
-        <NextStep
-          console={console}
-          steps={[
-            [`/businesses/${verification.vei}`, 'Open the business'],
-            [`/businesses/${verification.vei}/passports/issue`, 'Issue a passport'],
+      {verification.vei !== null && mayIn(console, 'edit') && (
+        <NextAction
+          context={context}
+          text="A passport proves these results to others, without the registries."
+          actions={[
+            { href: `${console.base}/businesses/${verification.vei}`, label: 'Open the business' },
+            { href: `${console.base}/businesses/${verification.vei}/passports/issue`, label: 'Issue a passport' },
           ]}
         />
       )}

@@ -6,11 +6,12 @@ import { type Micros, microsOfDate } from '#shared/time.ts'
 import { type Column, type PageAction, PageHead, Table } from '../../lists/list.tsx'
 import { Ago, Copyable, Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { NextAction } from '../actions.tsx'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { ChecksResult, entityName, identifierName } from './entity-name.tsx'
 import { codeName, percentText } from './names.ts'
-import { Checks, NextStep, type Verification } from './parts.tsx'
+import { Checks, type Verification } from './parts.tsx'
 import { type ProvenRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** Maximum objects of each kind. */
@@ -72,8 +73,12 @@ export async function showEntity(context: Context): Promise<void> {
           <Fact title="Erased">{<Ago at={microsOfDate(entity.erasedAt)} now={context.deps.now()} />}</Fact>
         )}
       </dl>
-      {entity.erasedAt === null && passports.length === 0 && (
-        <NextStep console={console} steps={[[`/businesses/${entity.vei}/passports/issue`, 'Issue a passport']]} />
+      {entity.erasedAt === null && passports.length === 0 && mayEdit && (
+        <NextAction
+          context={context}
+          text="A passport proves the results of the verification to others, without the registries."
+          actions={[{ href: `${console.base}/businesses/${entity.vei}/passports/issue`, label: 'Issue a passport' }]}
+        />
       )}
       {identifiers.length > 0 && <h2>Identifiers</h2>}
       <Table

@@ -3,7 +3,7 @@ import type { FormField } from '../../forms/fields.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import type { RiskArea } from '../../shell/navigation.ts'
-import { type Console, mayIn, sendConsole } from '../console.tsx'
+import { type Console, sendConsole } from '../console.tsx'
 import { fieldLabels } from '../identity/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
@@ -20,22 +20,6 @@ export function sendPending(context: Context, console: Console, page: { title: s
         The registries are being queried. This page shows the result when it arrives.
       </p>
     </>,
-  )
-}
-
-/** Links to what usually follows, for users who may edit. @param steps paths below the console */
-export function NextStep(props: { console: Console; steps: readonly (readonly [path: string, label: string])[] }) {
-  const { console, steps } = props
-  if (steps.length === 0 || !mayIn(console, 'edit')) return null
-  return (
-    <p class="row next-step">
-      <strong>Next step</strong>
-      {steps.map(([path, label], index) => (
-        <a key={path} class={index === 0 ? 'button primary' : 'button'} href={console.base + path}>
-          {label}
-        </a>
-      ))}
-    </p>
   )
 }
 

@@ -9,9 +9,9 @@ import { isUuid } from '#shared/uuid.ts'
 import { type Column, PageHead, Table } from '../../lists/list.tsx'
 import { Copyable, Crumb, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
+import { NextAction } from '../actions.tsx'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { count, counted } from '../counts.ts'
-import { NextStep } from './parts.tsx'
 import { type Cut, Strata, sumText } from './pool-strata.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
@@ -68,7 +68,7 @@ export async function showPool(context: Context): Promise<void> {
         <Fact title="Receivables">{count(pool.size)}</Fact>
         <Fact title="With evidence">{`${count(pool.built)} of ${count(pool.size)}`}</Fact>
       </dl>
-      <State console={console} pool={pool} newest={cuts[0]} />
+      <State context={context} console={console} pool={pool} newest={cuts[0]} />
       {cuts.length > 0 && <h2>Cuts</h2>}
       <Table label="Cuts" variant="stacked" columns={cutColumns(base, cut)} rows={cuts} />
       {cut && (
@@ -104,7 +104,8 @@ export async function showPool(context: Context): Promise<void> {
 }
 
 /** Shows what the pool waits for, or what to do next. */
-function State({ console, pool, newest }: { console: Console; pool: Pool; newest: Cut | undefined }) {
+function State(props: { context: Context; console: Console; pool: Pool; newest: Cut | undefined }) {
+  const { context, console, pool, newest } = props
   const { id, size, built } = pool
   if (built < size) {
     return (
@@ -115,10 +116,11 @@ function State({ console, pool, newest }: { console: Console; pool: Pool; newest
   }
   if (newest === undefined) {
     return (
-      <>
-        <p>All evidence is recorded. No cut yet: a cut freezes the receivables at a date, for investors to verify.</p>
-        <NextStep console={console} steps={[[`/pools/${id}/cut`, 'Create a cut']]} />
-      </>
+      <NextAction
+        context={context}
+        text="All evidence is recorded. A cut freezes the receivables at a date, for investors to verify."
+        actions={mayIn(console, 'edit') ? [{ href: `${console.base}/pools/${id}/cut`, label: 'Create a cut' }] : []}
+      />
     )
   }
   if (newest.size === size) return null

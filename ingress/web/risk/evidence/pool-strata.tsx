@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { inrText } from '#shared/risk/packs/money.ts'
 import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { type Column, PlainTable } from '../../lists/list.tsx'
+import { Card } from '../../shell/basics.tsx'
 import type { Console } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { codeName, percentText } from './names.ts'
@@ -31,7 +32,7 @@ export function Strata(props: { strata: Stratification; console: Console; known:
         strata={strata.tier}
         nameOf={(tier) => <Tier tier={tier} />}
       />
-      <Part title="Largest buyers">
+      <Card title="Largest buyers">
         <PlainTable
           columns={[
             {
@@ -55,17 +56,8 @@ export function Strata(props: { strata: Stratification; console: Console; known:
         <p class="hint">
           By entity identifier, because a pool stores no names. A buyer that you verified links to its page.
         </p>
-      </Part>
+      </Card>
     </div>
-  )
-}
-
-function Part({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card" aria-label={title}>
-      <h3>{title}</h3>
-      {children}
-    </section>
   )
 }
 
@@ -92,9 +84,9 @@ function Bands(props: {
     { title: 'Sum', isNumber: true, cell: ({ sumPaise }) => sumText(sumPaise) },
   ]
   return (
-    <Part title={title}>
+    <Card title={title}>
       <PlainTable columns={columns} rows={strata} />
-    </Part>
+    </Card>
   )
 }
 
