@@ -206,7 +206,8 @@ test('a swap is offered, accepted by another person and released', async (t) => 
   const [anna, ben] = [emailOf(team, 'owner'), emailOf(team, 'responder')]
   const path = await addSchedule(owner, base, aForm([anna]))
   const swap = { to: '', start: '2037-03-01T09:00', end: '2037-03-02T09:00', back_start: '', back_end: '', note: 'x' }
-  const late = await owner.post(`${path}/swap`, { ...swap, start: '2020-03-01T09:00' }, `${path}/swap`)
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 16)
+  const late = await owner.post(`${path}/swap`, { ...swap, start: inDays(-1), end: inDays(1) }, `${path}/swap`)
   t.regex(late.text, /Must be in the future\./)
   t.is((await owner.post(`${path}/swap`, swap, `${path}/swap`)).status, 303)
   const { uuid } = await app.db('swaps').where({ requester: anna }).first('uuid')
