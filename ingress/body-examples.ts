@@ -172,7 +172,7 @@ export const bodyExamples: Readonly<Record<string, object>> = {
   revokePassport: { reason: 'replaced' },
   recordConsent: {
     subjectId: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-    ...{ purpose: 'opening an account', fields: ['pan'], expiresAt: '2027-11-21T00:00:00Z' },
+    ...{ purpose: 'opening an account', fields: ['pan'], expiresAt: '2036-11-21T00:00:00Z' },
   },
   requestPresentation: { purpose: 'opening an account', template: 'company-basic' },
   trustIssuer: { iss: 'https://issuer.example', vctValues: ['https://issuer.example/company'], issuerMetadata: true },

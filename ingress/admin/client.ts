@@ -1,5 +1,4 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '#shared/environment.ts'
 import {
   CLIENT_SCOPES,
   type ClientScope,
@@ -10,7 +9,7 @@ import {
 } from '#shared/tenancy/oauth/families.ts'
 import { changeFamilies, rotateClientSecret, switchClient } from '#shared/tenancy/operations/clients.ts'
 import { findOrganisation, findOrganisationOfClient, listClients } from '#shared/tenancy/organisations/store.ts'
-import { type Command, lines, type Options, operatorOf, textOf, UsageError } from './command.ts'
+import { type Command, envOf, lines, type Options, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 
 const families = {
@@ -134,12 +133,6 @@ export const clientCommands: readonly Command[] = [
     'Revoke API families: every token loses them within seconds; owners cannot grant them again',
   ),
 ]
-
-function envOf(options: Options): ApiEnv {
-  const env = textOf(options, 'env')
-  if (env === 'SANDBOX' || env === 'PRODUCTION') return env
-  throw new UsageError('--env is SANDBOX or PRODUCTION')
-}
 
 function familiesOf(options: Options): Family[] {
   const parsed = parseFamilies(textOf(options, 'families'))

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { Knex } from 'knex'
+import type { ApiEnv } from '#shared/environment.ts'
 import type { Outbox } from '#shared/platform/broker/outbox.ts'
 import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
@@ -115,6 +116,15 @@ export async function jsonObjectOf(options: Options, name: string): Promise<Read
     // Reported below.
   }
   throw new UsageError(`--${name} is not a JSON object; - reads it from standard input`)
+}
+
+export const envOption = { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } as const
+
+/** @throws UsageError */
+export function envOf(options: Options): ApiEnv {
+  const value = textOf(options, 'env')
+  if (value !== 'SANDBOX' && value !== 'PRODUCTION') throw new UsageError('--env must be SANDBOX or PRODUCTION')
+  return value
 }
 
 /** Returns null without the option. */

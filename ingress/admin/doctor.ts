@@ -17,6 +17,7 @@ import { archivingFinding, clusterFindings, replicationFinding } from './cluster
 import { type AdminContext, type Command, type Finding, findingLines, UsageError } from './command.ts'
 import { drill } from './drill.ts'
 import { publicUrlFinding } from './public-url-finding.ts'
+import { logRefusals } from './transparency-log.ts'
 
 /** Oldest tested version. */
 const POSTGRES_VERSION = 150_000
@@ -106,7 +107,9 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
             await pingShards(db),
             await listeners(db),
             await watchdog(db, config.watchdogUrl),
+            await restoredCopy(db),
             await checkpointFolder({ db, config }),
+            await transparencyLogs({ db, config }),
           ]
         : []),
       handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
@@ -130,6 +133,19 @@ async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'd
   const isKept = (await read()).length > 0
   const ill = `${path} does not exist. If a worker here sends notifications or signs the log, keep this folder on a persistent volume: without it, a restored database sends old alerts and signs an older log`
   return { what: 'CHECKPOINT_DIR', ok: true, isRisk: !isKept, text: isKept ? 'holds marks of this database' : ill }
+}
+
+/** While the operator has not confirmed a restored database, workers are idle, which other findings report as a fault. */
+async function restoredCopy(db: Knex): Promise<Finding> {
+  const { restoredFrom } = await readInstallation(db)
+  const since = restoredFrom === null ? '' : toIsoSeconds(restoredFrom)
+  const ill = `the database was restored, with data until ${since}, and nothing is sent: admin restore verify`
+  return handling('restore', restoredFrom === null, 'nothing to confirm', ill)
+}
+
+async function transparencyLogs(context: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
+  const refusals = await logRefusals(context)
+  return handling('transparency logs', refusals.length === 0, 'continue their signed checkpoints', refusals.join('; '))
 }
 
 /** Finds missing listeners. The checks that depend on one do not go down, so the operator must know. */

@@ -1,5 +1,5 @@
 import { beginEpoch } from '#shared/risk/first-financing/keys-store.ts'
-import { type Command, textOf, UsageError } from './command.ts'
+import { type Command, envOf, envOption, UsageError } from './command.ts'
 
 const begin: Command = {
   noun: 'financing-epoch',
@@ -9,10 +9,9 @@ const begin: Command = {
     'The new public key is anchored. For thirty days requests carry fingerprints of both epochs and are stored under',
     'both. After that the old key only finds existing records, and their owners are notified.',
   ],
-  options: { env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } },
+  options: { env: envOption },
   async run(options, { db, secrets }) {
-    const env = textOf(options, 'env')
-    if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
+    const env = envOf(options)
     const epoch = await beginEpoch(db, secrets, env)
     if (epoch === undefined)
       throw new UsageError('two epochs are live, or the registry was not used yet: nothing was changed')

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import type { ApiEnv } from '#shared/environment.ts'
 import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
 import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
 import { insertRedirect } from '#shared/risk/identity/redirect-store.ts'
@@ -7,15 +6,9 @@ import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { findOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { checkValue, fieldErrors } from '#shared/validation.ts'
-import { type Command, lines, type Options, textOf, UsageError } from './command.ts'
+import { type Command, envOf, envOption, lines, textOf, UsageError } from './command.ts'
 
-const env = { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } as const
-
-function envOf(options: Options): ApiEnv {
-  const value = textOf(options, 'env')
-  if (value !== 'SANDBOX' && value !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
-  return value
-}
+const env = envOption
 
 async function readJson(path: string): Promise<unknown> {
   try {

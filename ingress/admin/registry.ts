@@ -21,6 +21,7 @@ import { projectCommands } from './project.ts'
 import { restoreCommands } from './restore.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { shardCommands } from './shards.ts'
+import { logCommands } from './transparency-log.ts'
 import { userCommands } from './user.ts'
 import { webhookCommands } from './webhooks.ts'
 
@@ -46,6 +47,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...brokerCommands,
   ...backupCommands,
   ...restoreCommands,
+  ...logCommands,
   ...gapCommands,
   demoCommand,
   doctorCommand,

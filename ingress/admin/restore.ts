@@ -3,6 +3,7 @@ import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { type Command, type Finding, findingLines } from './command.ts'
 import { databaseFindings } from './database-findings.ts'
+import { logRefusals } from './transparency-log.ts'
 
 const verify: Command = {
   noun: 'restore',
@@ -15,7 +16,13 @@ const verify: Command = {
   ],
   options: { apply: { description: 'allow sending if no finding is WRONG' } },
   async run(options, { db, secrets, config }) {
-    const findings: Finding[] = await databaseFindings(db, secrets)
+    const stored = await databaseFindings(db, secrets)
+    // Alerts must not wait for the decision about a log.
+    const refusals = stored.every(({ ok }) => ok) ? await logRefusals({ db, config }) : []
+    const findings: Finding[] = [
+      ...stored,
+      ...refusals.map((text) => ({ what: 'transparency log', ok: true, isRisk: true, text })),
+    ]
     const isHealthy = findings.every(({ ok }) => ok)
     const { id, restoredFrom } = isHealthy ? await readInstallation(db) : { id: '', restoredFrom: null }
     const restoredTo = restoredFrom === null ? null : toIsoSeconds(restoredFrom)

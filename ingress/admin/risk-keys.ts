@@ -4,7 +4,7 @@ import { listInvoiceKeys, saveInvoiceKey } from '#shared/risk/invoice-keys/store
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 import { generateTokenKey } from '#shared/tenancy/oauth/access-token.ts'
 import { rotateTokenKeys } from '#shared/tenancy/oauth/store.ts'
-import { type Command, lines, textOf, UsageError } from './command.ts'
+import { type Command, envOf, envOption, lines, textOf, UsageError } from './command.ts'
 
 const rotate: Command = {
   noun: 'token-key',
@@ -28,12 +28,11 @@ const addInvoiceKey: Command = {
   options: {
     issuer: { description: 'iss of its tokens, such as NIC', value: 'NAME', required: true },
     certificate: { description: 'PEM file', value: 'FILE', required: true },
-    env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
+    env: envOption,
     provenance: { description: 'where it was obtained; shown in evidence', value: 'TEXT', required: true },
   },
   async run(options, { db }) {
-    const env = textOf(options, 'env')
-    if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
+    const env = envOf(options)
     const certificate = await readCertificate(textOf(options, 'certificate'))
     const key: InvoiceKey = {
       issuer: textOf(options, 'issuer'),

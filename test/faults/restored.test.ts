@@ -186,6 +186,20 @@ test.serial('a restored database sends and signs nothing until the operator conf
     'and nothing else',
   )
   t.is(await size(after.db), signed, 'no checkpoint of an older tree')
+
+  const lost = /a checkpoint of \d+ entries was signed, but the database has only \d+\./
+  t.regex(textOf(looked, 'transparency log'), lost)
+  t.regex(textOf(await restoring('doctor'), 'transparency logs'), lost)
+  const [ended] = await after.db('log_keys').where({ env: 'SANDBOX' })
+  t.regex((await restoring('log', 'confirm', '--env', 'SANDBOX', '--size', '9')).stderr, /admin log restart/)
+  t.regex((await restoring('log', 'restart', '--env', 'SANDBOX')).stderr, /--confirm \S+\/anchors\/sandbox/)
+  t.is((await restoring('log', 'restart', '--env', 'SANDBOX', '--confirm', ended.name)).status, 0)
+  // The running workers must not sign the new tree with the key of the ended log.
+  await eventually('a log under a new key', async () => (await size(after.db)) >= signed)
+  const [begun] = await after.db('log_keys').where({ env: 'SANDBOX' })
+  t.notDeepEqual(begun.public_key, ended.public_key)
+  const checked = await restoring('restore', 'verify')
+  t.deepEqual([wrong(checked), textOf(checked, 'transparency log')], [[], ''])
 })
 
 /** Returns the names of drill databases, also of other processes. */

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import { decodeCheckpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import type { CheckpointFile } from '#shared/transparency/anchoring/checkpoint-file.ts'
 import { rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
 import type { NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
 import {
@@ -23,14 +24,16 @@ import {
   tileHashReader,
   tilesNeeded,
 } from '#shared/transparency/anchoring/tiles.ts'
-import type { CheckpointFile } from './checkpoint-file.ts'
-import { LogRefusedError } from './log-refused-error.ts'
+import { readLogState, recordLogStep } from '#shared/transparency/log-keys/log-state-store.ts'
+import { LogRefusedError, LogReplacedError } from './log-refused-error.ts'
+import type { OtherSequencers } from './other-sequencers.ts'
 
 export interface LogDeps {
   db: Knex
   env: ApiEnv
   signer: NoteSigner
   file: CheckpointFile
+  others: OtherSequencers
   crashPoint(point: string): void
 }
 
@@ -46,17 +49,30 @@ export interface Advance {
  * One step: sequences entries, stores tiles, signs, saves the checkpoint outside the database, publishes
  * (docs/spec/transparency.md#sequencer, fault F24). Each part is durable before the next begins, and deterministic:
  * after a crash the next step finishes the batch. The advisory lock only prevents duplicate work. Returns null if
- * another process advances the log.
- * @throws LogRefusedError if the database is older than the last signed checkpoint, or contradicts it
+ * another process advances the log, or while this one has no copy of the signed checkpoint and another may have one.
+ * @throws LogRefusedError if the database is older than the last signed checkpoint, or contradicts it, or if no copy of
+ *   that checkpoint exists
+ * @throws LogReplacedError if the log has another key now
  */
 export async function advanceLog(log: LogDeps): Promise<Advance | null> {
   return await log.db.transaction(async (lock) => ((await tryLockLog(lock, log.env)) ? await advance(log) : null))
 }
 
-async function advance(log: LogDeps): Promise<Advance> {
+async function advance(log: LogDeps): Promise<Advance | null> {
   const { db, env, file } = log
+  const state = await readLogState(db, env)
+  if (!state || !equalBytes(state.publicKey, log.signer.key.publicKey))
+    throw new LogReplacedError('the log has a new key')
   const published = await latestCheckpoint(db, env)
   const from = published?.size ?? 0
+  const isKnown = (await file.read()) !== undefined || from === 0 || state.confirmedSize === from
+  if (!isKnown && published) {
+    const others = log.others.observe(state.steppedAt)
+    if (others === 'unknown') return null
+    if (others === 'absent') throw refuseUnknown(log, from)
+    // Another process compares the log with its own copy, so the published checkpoint is the newest signed one.
+    await file.write(published.note)
+  }
   const saved = await readSavedCheckpoint(log)
   let size = await sequencedSize(db, env)
   if (saved && saved.size > size) throw refuseOlder(log, saved.size, size)
@@ -70,7 +86,10 @@ async function advance(log: LogDeps): Promise<Advance> {
     if (added > 0) log.crashPoint('log-sequenced')
   }
   const isSaved = saved && published && saved.size === from && equalBytes(saved.root, published.root)
-  if (size === from && (isSaved || from === 0)) return { added: 0, size, isFull: false }
+  if (size === from && (isSaved || from === 0)) {
+    await recordLogStep(db, env)
+    return { added: 0, size, isFull: false }
+  }
 
   const before = await readFrontier(log, from)
   if (published && !equalBytes(frontierRoot(before), published.root)) throw refuseForked(log, from)
@@ -86,6 +105,7 @@ async function advance(log: LogDeps): Promise<Advance> {
 
   await publishCheckpoint(db, env, { size, root, note })
   log.crashPoint('log-published')
+  await recordLogStep(db, env)
   return { added: size - from, size, isFull }
 }
 
@@ -136,11 +156,20 @@ function refuseForked(log: LogDeps, signed: number): LogRefusedError {
   )
 }
 
-function nextAction({ file, signer }: LogDeps): string {
+function refuseUnknown({ env, file, signer }: LogDeps, stored: number): LogRefusedError {
+  return new LogRefusedError(
+    `no copy of the last signed checkpoint exists (${file.path}), so this may be a database that was restored on a new ` +
+      `server. Nothing is signed and anchors stay PENDING. Copy CHECKPOINT_DIR of the former server here if you have it. ` +
+      `Otherwise compare with the newest checkpoint that users of ${signer.key.name} have: if none has more than ` +
+      `${stored} entries, run admin log confirm --env ${env} --size ${stored}; else the log must end: ` +
+      `admin log restart --env ${env}`,
+  )
+}
+
+function nextAction({ env, signer }: LogDeps): string {
   return (
     'Until you repair this, nothing is signed and anchors stay PENDING. Restore the newest backup, or replay the ' +
     `write-ahead log up to the signed size. Only if those entries are lost permanently: inform the users of ` +
-    `${signer.key.name} that this log ended, delete its row in log_keys and its rows in log_tiles and log_checkpoints, set ` +
-    `seq to NULL in log_entries, and move ${file.path} away; a log under a new key begins.`
+    `${signer.key.name} that this log ended, and begin one under a new key: admin log restart --env ${env}`
   )
 }

@@ -2,14 +2,16 @@ import { Gauge } from 'prom-client'
 import type { ApiEnv } from '#shared/environment.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
+import { checkpointFile } from '#shared/transparency/anchoring/checkpoint-file.ts'
 import { parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { environmentsWaiting, waitingEntries } from '#shared/transparency/anchoring/store.ts'
+import { recordLogRefusal } from '#shared/transparency/log-keys/log-state-store.ts'
 import { ensureLogSigner } from '#shared/transparency/log-keys/store.ts'
 import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { advanceLog, type LogDeps } from './advance-log.ts'
-import { checkpointFile } from './checkpoint-file.ts'
-import { LogRefusedError } from './log-refused-error.ts'
+import { LogRefusedError, LogReplacedError } from './log-refused-error.ts'
+import { watchOtherSequencers } from './other-sequencers.ts'
 import { createWitnessing, type Witness } from './request-cosignatures.ts'
 import { submitOutside } from './submit-outside.ts'
 
@@ -88,6 +90,7 @@ function createStep(
       if (!advance) return false
       if (!advance.isFull) advancedAt = performance.now()
       metrics.refused.set({ env }, 0)
+      loggedAt = 0
       metrics.steppedAt.setToCurrentTime({ env })
       metrics.size.set({ env }, advance.size)
       metrics.waiting.set({ env }, advance.isFull ? (await waitingEntries(deps.db, env)).count : 0)
@@ -100,21 +103,31 @@ function createStep(
       return advance.isFull
     } catch (error) {
       advancedAt = Number.NEGATIVE_INFINITY
-      const isRefusal = error instanceof LogRefusedError
-      if (isRefusal) metrics.refused.set({ env }, 1)
-      if (!isRefusal) log.warn(describeError(error), 'log.not-advanced')
-      else if (Date.now() - loggedAt > REPEAT_LOG_MS) {
-        loggedAt = Date.now()
-        log.error(describeError(error), 'log.refused')
-      }
+      if (error instanceof LogReplacedError) {
+        log.warn(describeError(error), 'log.replaced')
+        target = undefined
+      } else if (error instanceof LogRefusedError) await refuse(error)
+      else log.warn(describeError(error), 'log.not-advanced')
       return false
     }
+  }
+
+  /** The log line is repeated each minute; the database has the reason for `admin doctor`. */
+  async function refuse(error: LogRefusedError): Promise<void> {
+    metrics.refused.set({ env }, 1)
+    if (Date.now() - loggedAt <= REPEAT_LOG_MS) return
+    loggedAt = Date.now()
+    log.error(describeError(error), 'log.refused')
+    await recordLogRefusal(deps.db, env, error.message).catch((failure: unknown) => {
+      log.warn(describeError(failure), 'log.refusal-not-recorded')
+    })
   }
 }
 
 async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: ApiEnv): Promise<LogDeps> {
   const signer = await ensureLogSigner(db, secrets, env, config.publicUrl)
-  return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
+  const file = checkpointFile(config.checkpointDir, signer.key)
+  return { db, env, signer, file, others: watchOtherSequencers(), crashPoint }
 }
 
 /** The returned function finds out if entries of an environment wait. The logs of both environments share one query. */

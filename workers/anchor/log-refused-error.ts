@@ -4,3 +4,8 @@ import { CodedError } from '#shared/errors.ts'
 export class LogRefusedError extends CodedError {
   readonly code = 'LOG_REFUSED'
 }
+
+/** The operator ended the log and began one under a new key. */
+export class LogReplacedError extends CodedError {
+  readonly code = 'LOG_REPLACED'
+}

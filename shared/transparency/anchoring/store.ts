@@ -92,6 +92,11 @@ export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boo
   return rows[0]?.locked === true
 }
 
+/** Waits until no sequencer is in a step; none begins before the transaction ends. */
+export async function lockLog(tx: Knex.Transaction, env: ApiEnv): Promise<void> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [LOG_LOCK, env])
+}
+
 /** Counts entries with a position, published or not. */
 export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
   const rows = await query<{ size: number }>(

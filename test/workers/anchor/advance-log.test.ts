@@ -6,10 +6,12 @@ import test from 'ava'
 import type { Knex } from 'knex'
 import { openDatabase } from '#shared/platform/database/db.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { checkpointFile } from '#shared/transparency/anchoring/checkpoint-file.ts'
+import { confirmLogSize, readLogState } from '#shared/transparency/log-keys/log-state-store.ts'
 import { ensureLogSigner } from '#shared/transparency/log-keys/store.ts'
 import { advanceLog, type LogDeps } from '../../../workers/anchor/advance-log.ts'
-import { checkpointFile } from '../../../workers/anchor/checkpoint-file.ts'
 import { LogRefusedError } from '../../../workers/anchor/log-refused-error.ts'
+import { watchOtherSequencers } from '../../../workers/anchor/other-sequencers.ts'
 import { createDatabase } from '../../support/services.ts'
 import { problemsOf, readLog, storeEntries } from './log-of-test.ts'
 
@@ -27,7 +29,7 @@ async function openLog(): Promise<TestLog> {
   const signer = await ensureLogSigner(db, secrets, 'SANDBOX', 'https://log.example')
   const file = checkpointFile(folder, signer.key)
   return {
-    deps: { db, env: 'SANDBOX', signer, file, crashPoint: () => {} },
+    deps: { db, env: 'SANDBOX', signer, file, others: { observe: () => 'absent' }, crashPoint: () => {} },
     db,
     folder,
     async [Symbol.asyncDispose]() {
@@ -119,6 +121,48 @@ test('a checkpoint is published only after its copy is stored', async (t) => {
   const contents = await readLog(log.db)
   t.is(contents.sizes.at(-1), 10)
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
+})
+
+test('without a copy of the last checkpoint nothing is signed, until the operator confirms its size', async (t) => {
+  await using log = await openLog()
+  const { db } = log
+  await storeEntries(db, 10)
+  await advanceLog(log.deps)
+  await storeEntries(db, 5)
+  const file = checkpointFile(join(log.folder, 'new-server'), log.deps.signer.key)
+  const elsewhere = { ...log.deps, file }
+  const error = await t.throwsAsync(advanceLog(elsewhere), { instanceOf: LogRefusedError })
+  t.regex(error.message, /no copy of the last signed checkpoint[\s\S]* admin log confirm --env SANDBOX --size 10;/)
+  t.is(await advanceLog({ ...elsewhere, others: { observe: () => 'unknown' } }), null)
+  await confirmLogSize(db, 'SANDBOX', 9)
+  await t.throwsAsync(advanceLog(elsewhere), { instanceOf: LogRefusedError })
+  t.deepEqual((await readLog(db)).sizes, [10])
+
+  await confirmLogSize(db, 'SANDBOX', 10)
+  t.is((await advanceLog(elsewhere))?.size, 15)
+  t.is((await readLogState(db, 'SANDBOX'))?.confirmedSize, null, 'a confirmation is used once')
+  t.deepEqual(problemsOf(await readLog(db), log.deps.signer.key), [])
+})
+
+test('a new process adopts the published checkpoint while another one compares the log', async (t) => {
+  await using log = await openLog()
+  const { db } = log
+  await storeEntries(db, 10)
+  await advanceLog(log.deps)
+  let now = 0
+  const others = watchOtherSequencers(() => now)
+  const second = { ...log.deps, others, file: checkpointFile(join(log.folder, 'second'), log.deps.signer.key) }
+  t.is(await advanceLog(second), null)
+  await db('log_keys').update({ stepped_at: new Date(Date.now() - 60_000) })
+  await advanceLog(log.deps)
+  t.is((await advanceLog(second))?.size, 10)
+  t.is(await second.file.read(), await log.deps.file.read())
+
+  const alone = watchOtherSequencers(() => now)
+  t.is(alone.observe(1), 'unknown')
+  now += 30_000
+  t.is(alone.observe(1), 'absent')
+  t.is(alone.observe(2), 'present')
 })
 
 test('a changed copy of a checkpoint is refused', async (t) => {

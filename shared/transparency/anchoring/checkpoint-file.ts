@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
-import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
-import { toHex } from '#shared/transparency/anchoring/text.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import type { NoteKey } from './note-key.ts'
+import { toHex } from './text.ts'
 
 /** Stores the last signed checkpoint outside the database, so that a restored backup is recognised. */
 export interface CheckpointFile {
