@@ -154,6 +154,11 @@ export function lines(fields: Readonly<Record<string, unknown>>): string {
     .join('\n')
 }
 
+/** `1 check`, `2 checks` */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
 export interface Finding {
   what: string
   ok: boolean

@@ -15,19 +15,22 @@ import {
   updateIntegrationRow,
 } from '../integrations/store.ts'
 import { insertNotifications } from '../notifications/store.ts'
-import { assignToAllChecks, toggleAssignment } from '../pages/integration-store.ts'
+import { assignToAllChecks, assignToChecks, toggleAssignment } from '../pages/integration-store.ts'
 import type { Project } from '../projects/store.ts'
 import { auditCheck } from './check-changes.ts'
 import { inTransaction, type OperationDeps } from './deps.ts'
 import { checkConfig, checkName, decryptConfig, needsSettings, requireKind } from './integration-config.ts'
 import { knownRecipients, recipientOf, requestRecipient } from './recipients.ts'
 
+/** All checks that the project has now, or those with these uuids. */
+type AssignedChecks = 'all' | readonly string[]
+
 interface NewIntegration {
   project: Project
   kind: unknown
   name: unknown
   config: unknown
-  forAllChecks?: boolean
+  checks?: AssignedChecks
 }
 
 /**
@@ -37,7 +40,7 @@ interface NewIntegration {
 export async function createIntegration(
   db: Knex,
   actor: Actor,
-  { project, forAllChecks = false, ...input }: NewIntegration,
+  { project, checks = [], ...input }: NewIntegration,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<StoredIntegration> {
   const kind = requireKind(input.kind)
@@ -50,7 +53,7 @@ export async function createIntegration(
       enqueue !== null && address !== null && !(await knownRecipients({ ...deps, db: tx }, project.id))(address)
     const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified: !needsConsent }
     const integration = await insertIntegration(tx, created)
-    if (forAllChecks) await assignToAllChecks(tx, integration.id, project.id)
+    await assignChecks(tx, integration.id, project.id, checks)
     const { organisationId } = project
     await insertActorAudit(tx, actor, {
       organisationId,
@@ -62,6 +65,15 @@ export async function createIntegration(
   })
 }
 
+/** @throws ValidationError if the project does not have a check */
+async function assignChecks(tx: Knex, integrationId: number, projectId: number, checks: AssignedChecks): Promise<void> {
+  if (checks === 'all') return await assignToAllChecks(tx, integrationId, projectId)
+  if (checks.length === 0) return
+  const found = await assignToChecks(tx, integrationId, projectId, checks)
+  const unknown = checks.filter((uuid) => !found.includes(uuid))
+  if (unknown.length > 0) throw new ValidationError(`the project has no check ${unknown.join(', ')}`)
+}
+
 interface IntegrationChange {
   project: Project
   integration: StoredIntegration
@@ -69,6 +81,8 @@ interface IntegrationChange {
   disabled?: unknown
   /** omitted secrets stay stored while the origin stays the same; null deletes a secret */
   config?: unknown
+  /** uses it for these checks too */
+  checks?: AssignedChecks
 }
 
 /**
@@ -78,7 +92,7 @@ interface IntegrationChange {
 export async function updateIntegration(
   db: Knex,
   actor: Actor,
-  { project, integration, ...input }: IntegrationChange,
+  { project, integration, checks = [], ...input }: IntegrationChange,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<{ isRefreshing: boolean }> {
   const changes: Parameters<typeof updateIntegrationRow>[2] = {}
@@ -106,6 +120,7 @@ export async function updateIntegration(
       ...changes,
       ...(newAddress !== null && { isEmailVerified: isKnown }),
     })
+    await assignChecks(tx, integration.id, project.id, checks)
     await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...auditEntry(integration, changes) })
     if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
     await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address: newAddress })

@@ -155,6 +155,24 @@ export async function assignToAllChecks(tx: Knex, integrationId: number, project
   )
 }
 
+/** Returns those uuids that a check of the project has. */
+export async function assignToChecks(
+  tx: Knex,
+  integrationId: number,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<string[]> {
+  const rows = await query<{ uuid: string }>(
+    tx,
+    `WITH wanted AS (SELECT id, uuid FROM checks WHERE project_id = ? AND uuid = ANY(?::uuid[])), assigned AS (
+       INSERT INTO check_integrations (check_id, integration_id) SELECT id, ?::bigint FROM wanted
+       ON CONFLICT DO NOTHING)
+     SELECT uuid FROM wanted`,
+    [projectId, uuids, integrationId],
+  )
+  return rows.map(({ uuid }) => uuid)
+}
+
 export async function integrationFingerprint(
   db: Knex,
   integrationId: number,

@@ -58,7 +58,7 @@ test('creating an integration with an invalid field names the field', async (t) 
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'C')
   const args = ['integration', 'create', '--project', projectId, '--name', 'ops', '--config']
   const created = await json<object>(...args, '{"value":"+15550100"}', '--kind', 'sms')
-  t.deepEqual(Object.keys(created), ['integrationId', 'name', 'kind'])
+  t.deepEqual(Object.keys(created), ['integrationId', 'name', 'kind', 'checks'])
   t.like(created, { name: 'ops', kind: 'sms' })
   t.like(await json<object>(...args, '{"value":"a@example.org"}', '--kind', 'e-mail'), { kind: 'email' })
   for (const [config, kind, error] of [
@@ -70,6 +70,38 @@ test('creating an integration with an invalid field names the field', async (t) 
     t.not(status, 0)
     t.regex(stderr, error)
   }
+})
+
+test('an integration is created for all checks or for some, and prints their number', async (t) => {
+  const { projectId, pingKey } = await json<CreatedProject>('project', 'create', '--name', 'U')
+  for (const slug of ['one', 'two']) await send(app.url, `/ping/${pingKey}/${slug}?create=1`)
+  const checks = await query<{ uuid: string }>(
+    app.deps.db,
+    'SELECT c.uuid FROM checks c JOIN projects p ON p.id = c.project_id WHERE p.uuid = ? ORDER BY c.id',
+    [projectId],
+  )
+  const [first = '', second = ''] = checks.map(({ uuid }) => uuid)
+  const own = ['--project', projectId, '--kind', 'email', '--name', 'ops', '--config', '{"value":"a@example.org"}']
+  const unused = await admin('integration', 'create', ...own)
+  t.regex(unused.stdout, /^used by 0 checks\n.*integration update --all-checks/m)
+  t.like(await json<object>('integration', 'create', ...own, '--all-checks'), { checks: 2 })
+  t.like(await json<object>('integration', 'create', ...own, '--check', first), { checks: 1 })
+  t.like(await json<object>('integration', 'create', ...own, '--check', `${first}, ${second.toUpperCase()}`), {
+    checks: 2,
+  })
+  const [, integrationId = ''] = /integrationId +(\S+)/.exec(unused.stdout) ?? []
+  const update = ['integration', 'update', '--project', projectId, '--integration', integrationId]
+  t.regex((await admin(...update, '--check', second)).stdout, /used by 1 check$/m)
+  t.regex((await admin(...update, '--all-checks')).stdout, /used by 2 checks$/m)
+  const unknown = randomUUID()
+  for (const [args, error] of [
+    [['--check', unknown], new RegExp(`the project has no check ${unknown}`)],
+    [['--check', 'one'], /--check takes ids of checks, not "one"/],
+    [['--check', first, '--all-checks'], /either --all-checks or --check/],
+  ] as const) {
+    t.regex((await admin('integration', 'create', ...own, ...args)).stderr, error)
+  }
+  t.is((await json<object[]>('integration', 'list', '--project', projectId)).length, 4, 'a refused one is not stored')
 })
 
 test('integrations can be listed, partly changed and deleted', async (t) => {

@@ -66,7 +66,13 @@ async function create(context: FormContext): Promise<void> {
   try {
     const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { integration: null, config }))
     if (trial) return await showNew(context, workspace, { ...given, ...trial })
-    const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
+    const input = {
+      project,
+      kind: kind.kind,
+      name: given.name,
+      config,
+      ...(given.isForAll && { checks: 'all' as const }),
+    }
     const integration = await createIntegration(deps.db, personOf(context, session), input, deps)
     if (form.get('do') === SAVE_AND_TEST) return await testSaved(context, { integration, project, session })
     const done = integration.isEmailVerified ? 'integration-created' : 'recipient-requested'
