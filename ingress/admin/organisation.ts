@@ -3,7 +3,7 @@ import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { auditedActor } from '#shared/tenancy/actor.ts'
 import { findOrganisation, listOrganisations, renameOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Command, lines, operatorOf, textOf, UsageError } from './command.ts'
+import { type Command, countOf, lines, operatorOf, textOf, UsageError } from './command.ts'
 
 const list: Command = {
   noun: 'organisation',
@@ -12,7 +12,10 @@ const list: Command = {
   options: {},
   async run(_options, { db }) {
     const rows = await listOrganisations(db)
-    const text = rows.map((row) => `${row.organisationId}  ${row.name}: ${row.people} people, ${row.projects} projects`)
+    const text = rows.map((row) => {
+      const counts = `${countOf(row.people, 'person', 'people')}, ${countOf(row.projects, 'project')}`
+      return `${row.organisationId}  ${row.name}: ${counts}`
+    })
     return { json: rows, text: text.join('\n') }
   },
 }

@@ -1,5 +1,7 @@
 import { createProjectWithKeys } from '#shared/monitoring/operations/projects.ts'
 import { findProject, listProjects, type Project } from '#shared/monitoring/projects/store.ts'
+import { hasOwner } from '#shared/tenancy/accounts/store.ts'
+import { listOrganisations } from '#shared/tenancy/organisations/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type AdminContext, type Command, lines, numberOf, operatorOf, textOf, UsageError } from './command.ts'
 
@@ -10,13 +12,20 @@ const create: Command = {
   examples: ['project create --name Backups', 'project create --name Backups --organisation Acme --check-limit 50'],
   options: {
     name: { description: 'name of the project', value: 'NAME', required: true },
-    organisation: { description: "name of its owner (default: the project's name)", value: 'NAME' },
+    organisation: {
+      description:
+        "name of its owner, created if it does not exist (default: the only organisation; if there are several, a new one with the project's name)",
+      value: 'NAME',
+    },
     'check-limit': { description: 'checks it may have (default: the setting CHECK_LIMIT)', value: 'N' },
   },
   async run(options, context) {
     const name = textOf(options, 'name')
     const checkLimit = numberOf(options, 'check-limit')
-    const organisationName = typeof options.organisation === 'string' ? options.organisation : name
+    const organisations = await listOrganisations(context.db)
+    const [only, another] = organisations
+    const usual = only !== undefined && another === undefined ? only.name : name
+    const organisationName = typeof options.organisation === 'string' ? options.organisation : usual
     const input = { name, owner: { organisationName }, ...(checkLimit !== null && { checkLimit }) }
     const { project, keys } = await createProjectWithKeys(context.db, operatorOf(context), input, context)
     const created = {
@@ -25,10 +34,19 @@ const create: Command = {
       apiKey: keys.rw,
       apiKeyReadonly: keys.ro,
       pingKey: keys.ping,
+      organisation: organisationName,
     }
-    return { json: created, text: lines(created) }
+    const existing = organisations.find((one) => one.name === organisationName)
+    if (existing !== undefined && existing.people > 0) return { json: created, text: lines(created) }
+    const organisation = `${organisationName} (${existing ? '' : 'new, '}no members)`
+    const remedy = (await hasOwner(context.db)) ? NO_MEMBERS : NOT_SET_UP
+    return { json: created, text: `${lines({ ...created, organisation })}\n${remedy}` }
   },
 }
+
+const NO_MEMBERS =
+  'Only members see the project on the pages. Add one with user create --organisation, or create projects with --organisation and a name from organisation list.'
+const NOT_SET_UP = 'The first owner, who signs up with setup-link, becomes its member.'
 
 const list: Command = {
   noun: 'project',

@@ -42,7 +42,7 @@ interface CreatedProject {
 
 test('a project is created with keys that work, and printed exactly as scripts expect', async (t) => {
   const created = await json<CreatedProject>('project', 'create', '--name', 'N')
-  t.deepEqual(Object.keys(created), ['projectId', 'name', 'apiKey', 'apiKeyReadonly', 'pingKey'])
+  t.deepEqual(Object.keys(created), ['projectId', 'name', 'apiKey', 'apiKeyReadonly', 'pingKey', 'organisation'])
   t.regex(created.apiKey, /^hcw_[A-Za-z0-9]{28}$/)
   t.regex(created.apiKeyReadonly, /^hcr_[A-Za-z0-9]{28}$/)
   t.regex(created.pingKey, /^[a-z0-9]{22}$/)
@@ -142,7 +142,7 @@ test('integrations can be listed, partly changed and deleted', async (t) => {
 
 test('a user made without an organisation owns only a new one, even with an existing name', async (t) => {
   const [other, email] = ['Unowned', `${randomUUID()}@example.org`]
-  for (const name of [other, email]) await json('project', 'create', '--name', name)
+  for (const name of [other, email]) await json('project', 'create', '--name', name, '--organisation', name)
   const made = await json<{ userId: string }>('user', 'create', '--email', email, '--password', 'a long passphrase 17')
   const owned = await query<{ projects: number }>(
     app.deps.db,
