@@ -1,25 +1,16 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import { DomainError } from '#shared/errors.ts'
 import { fromCronitor } from '#shared/monitoring/move-in/cronitor.ts'
 import { fromCrontab, rewriteCrontab } from '#shared/monitoring/move-in/crontab.ts'
-import { fromHealthchecks } from '#shared/monitoring/move-in/healthchecks.ts'
-import { fromHealthchecksRows } from '#shared/monitoring/move-in/healthchecks-rows.ts'
-import { readHealthchecksDatabase } from '#shared/monitoring/move-in/healthchecks-store.ts'
 import type { Imported } from '#shared/monitoring/move-in/imported.ts'
 import { readUptimeKuma } from '#shared/monitoring/move-in/kuma-store.ts'
 import { type MoveInReport, reportLines } from '#shared/monitoring/move-in/report.ts'
 import { fromUptimeKuma } from '#shared/monitoring/move-in/uptime-kuma.ts'
-import {
-  addImportedKeys,
-  checkImportedKeys,
-  type ImportedKeys,
-  usableKeys,
-} from '#shared/monitoring/operations/import-keys.ts'
+import { addImportedKeys, checkImportedKeys, type ImportedKeys } from '#shared/monitoring/operations/import-keys.ts'
 import { moveIn, pingUrls } from '#shared/monitoring/operations/move-in.ts'
 import type { MoveInOptions } from '#shared/monitoring/operations/plan-move-in.ts'
-import { importClient, readHealthchecks } from '#shared/monitoring/operations/read-healthchecks.ts'
 import { startWatching } from '#shared/monitoring/operations/start-watching.ts'
 import type { Project } from '#shared/monitoring/projects/store.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
@@ -31,10 +22,10 @@ import {
   type Options,
   type Output,
   operatorOf,
-  secretOf,
   textOf,
   UsageError,
 } from './command.ts'
+import { databaseOf, readByApi, readDatabase, readText } from './import-sources.ts'
 import { requireProject } from './project.ts'
 
 const common = {
@@ -90,59 +81,8 @@ const healthchecks: Command = {
         ? await readByApi(options, context, pingKey)
         : await readDatabase(options, context, { project, pingKey, ...database })
     const report = await run(options, context, { project, ...source })
-    return { ...outputOf(report), warnings: source.warnings }
+    return { ...outputOf(options, report), warnings: source.warnings }
   },
-}
-
-type FromHealthchecks = Omit<Import, 'project'> & { warnings: readonly string[] }
-
-async function readByApi(options: Options, context: AdminContext, pingKey?: string): Promise<FromHealthchecks> {
-  const { apiKey, warnings } = await apiKeyOf(options, context)
-  const keys: ImportedKeys = { pingKey, apiKey: options['keep-api-key'] === true ? apiKey : undefined }
-  checkImportedKeys(keys)
-  await using http = importClient(context.config)
-  const answers = await readHealthchecks(http, { url: textOf(options, 'url'), apiKey })
-  return { imported: fromHealthchecks(answers), keys, warnings }
-}
-
-async function readDatabase(
-  options: Options,
-  context: AdminContext,
-  from: { project: Project; pingKey: string | undefined; address: string; warnings: readonly string[] },
-): Promise<FromHealthchecks> {
-  const code = typeof options['hc-project'] === 'string' ? options['hc-project'].toLowerCase() : undefined
-  const rows = await readHealthchecksDatabase(from.address, code)
-  const imported = fromHealthchecksRows(rows)
-  // Since 3.11 the database has a digest of the key, which needs the secret of the other server.
-  const isPlain = !rows.project.apiKey.includes('.')
-  const wantsApiKey = options['keep-api-key'] === true && rows.project.apiKey !== ''
-  if (wantsApiKey && !isPlain)
-    imported.notTaken.push({ subject: 'API key', reason: 'the database has its digest only' })
-  const stored = {
-    ...(from.pingKey === undefined && rows.project.pingKey !== null && { pingKey: rows.project.pingKey }),
-    ...(wantsApiKey && isPlain && { apiKey: rows.project.apiKey }),
-  }
-  const { keys, notTaken } = await usableKeys(context.db, from.project, stored, context)
-  imported.notTaken.push(...notTaken)
-  return {
-    imported,
-    keys: { ...keys, ...(from.pingKey !== undefined && { pingKey: from.pingKey }) },
-    warnings: [...from.warnings, ...rows.warnings],
-  }
-}
-
-/** @returns null if the API is used. @throws UsageError if no source or both sources are given */
-function databaseOf(options: Options, { config }: AdminContext): { address: string; warnings: string[] } | null {
-  const { url, database } = options
-  if (url !== undefined && database !== undefined) throw new UsageError('--url and --database exclude each other')
-  if (url !== undefined) return null
-  if (typeof database !== 'string') {
-    if (config.importDatabaseUrl === undefined) throw new UsageError('--url or --database is missing')
-    return { address: config.importDatabaseUrl, warnings: [] }
-  }
-  const hasPassword = URL.canParse(database) && new URL(database).password !== ''
-  const warning = '--database shows the password to every user of this machine; use the setting IMPORT_DATABASE_URL'
-  return { address: database, warnings: hasPassword ? [warning] : [] }
 }
 
 const crontab: Command = {
@@ -175,7 +115,7 @@ const crontab: Command = {
     const urls = await pingUrls(context.db, { project, imported, report }, context)
     const changed = rewriteCrontab(text, jobs, (key) => urls.get(key))
     if (typeof options.write === 'string') await writeFile(options.write, changed.text)
-    const output = outputOf(report)
+    const output = outputOf(options, report)
     return { ...output, json: { ...report, diff: changed.diff }, text: `${output.text}\n${changed.diff}`.trimEnd() }
   },
 }
@@ -211,7 +151,7 @@ const uptimeKuma: Command = {
     const monitors = await readUptimeKuma(file).catch((error: unknown) => {
       throw error instanceof DomainError ? error : new UsageError(`${file} cannot be read`, { cause: error })
     })
-    return outputOf(await run(options, context, { project, imported: fromUptimeKuma(monitors), keys: {} }))
+    return outputOf(options, await run(options, context, { project, imported: fromUptimeKuma(monitors), keys: {} }))
   },
 }
 
@@ -262,8 +202,9 @@ async function run(
   return report
 }
 
-function outputOf(report: MoveInReport): Output {
-  return { json: report, text: reportLines(report).join('\n'), conflicts: report.conflicts.length > 0 }
+function outputOf(options: Options, report: MoveInReport): Output {
+  const text = reportLines(report, options.apply === true).join('\n')
+  return { json: report, text, conflicts: report.conflicts.length > 0 }
 }
 
 /** Adds the ping addresses, which the source does not have. */
@@ -271,30 +212,11 @@ async function outputOfFile(options: Options, context: AdminContext, input: Impo
   const report = await run(options, context, input)
   const urls = await pingUrls(context.db, { ...input, report }, context)
   const pairs = [...urls].map(([key, url]) => ({ key, url }))
-  const output = outputOf(report)
+  const output = outputOf(options, report)
   const lines = pairs.map(({ key, url }) => `  ${key}: ${url}`)
   return {
     ...output,
     json: { ...report, urls: pairs },
     text: [output.text, 'New ping addresses:', ...lines].join('\n'),
-  }
-}
-
-async function apiKeyOf(options: Options, { config }: AdminContext): Promise<{ apiKey: string; warnings: string[] }> {
-  const file = options['api-key-file']
-  if (typeof file === 'string') return { apiKey: (await readText(file)).trim(), warnings: [] }
-  if (options['api-key'] === undefined && config.importApiKey !== undefined) {
-    return { apiKey: config.importApiKey, warnings: [] }
-  }
-  const apiKey = await secretOf(options, 'api-key')
-  if (options['api-key'] === '-') return { apiKey, warnings: [] }
-  return { apiKey, warnings: ['--api-key shows the key to every user of this machine; use --api-key-file'] }
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read`, { cause: error })
   }
 }

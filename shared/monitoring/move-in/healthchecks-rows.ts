@@ -57,7 +57,7 @@ export function fromHealthchecksRows({ checks, channels }: HealthchecksRows): Im
     subject: 'badges of tags',
     reason: 'their addresses are signed by the other server; take the new addresses from the page Badges',
   })
-  toDo.push('make the name of the other server lead to this service, so that ping addresses stay the same')
+  toDo.push('point the DNS record of the other server to this one, so that ping addresses stay the same')
   return { ...imported, settings, toDo }
 }
 

@@ -30,8 +30,8 @@ export interface MoveInReport {
   addresses: { name: string; from: string; to: string }[]
 }
 
-/** Returns the plan as lines of text. */
-export function reportLines(report: MoveInReport): string[] {
+/** Returns the plan as lines of text. `isRequested` is true if it was to be applied. */
+export function reportLines(report: MoveInReport, isRequested = false): string[] {
   const { create, update, unchanged, kept, conflicts, gone, notTaken, toDo, addresses } = report
   const integrationsText = (list: readonly ImportedIntegration[]) =>
     list.map(({ id, kind, name }) => `${id} ${kind} ${name}`.trimEnd())
@@ -57,11 +57,20 @@ export function reportLines(report: MoveInReport): string[] {
   ]
   const count = `checks: ${create.length} new, ${update.length} changed, ${unchanged} the same, ${conflicts.length} in conflict`
   return [
+    ...(isRequested && !report.applied ? [refusal(conflicts)] : []),
     report.applied ? `Applied: ${count}` : `Plan, nothing is changed: ${count}`,
     ...sections.flatMap(([title, lines]) =>
-      lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)],
+      lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line.replaceAll('\n', '\n    ')}`)],
     ),
   ]
+}
+
+function refusal(conflicts: MoveInReport['conflicts']): string {
+  const count = conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`
+  // The other conflicts are about uuids, which --overwrite does not solve.
+  const isSolvable = conflicts.some(({ changes }) => changes !== undefined)
+  const overwrite = isSolvable ? ', or --overwrite to take the settings of the source' : ''
+  return `Not applied: ${count}. Use --skip-conflicts to leave these checks unchanged${overwrite}.`
 }
 
 /** `name (from "A" to "B")` */

@@ -11,10 +11,13 @@ export interface ImportedSource {
   name: string
   key: string
   settings: Documented
+  /** equal for imports from one place; null for imports of earlier releases */
+  origin: string | null
 }
 
 const SOURCE_COLUMNS = columns<ImportedSource>()(`
-  checks.uuid, checks.name, import_sources.key, import_sources.settings`)
+  checks.uuid, checks.name, import_sources.key, import_sources.settings,
+  import_sources.origin`)
 
 export async function listSources(db: Knex, projectId: number, source: Source): Promise<ImportedSource[]> {
   return await query(
@@ -29,18 +32,23 @@ export async function listSources(db: Knex, projectId: number, source: Source): 
 export async function saveSources(
   tx: Knex,
   projectId: number,
-  source: Source,
-  rows: readonly Omit<ImportedSource, 'name'>[],
+  {
+    source,
+    origin,
+    rows,
+  }: { source: Source; origin: string | null; rows: readonly Omit<ImportedSource, 'name' | 'origin'>[] },
 ): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO import_sources (check_id, source, key, settings)
-     SELECT checks.id, ?, t.key, t.settings
+    `INSERT INTO import_sources (check_id, source, key, settings, origin)
+     SELECT checks.id, ?, t.key, t.settings, ?::uuid
      FROM jsonb_to_recordset(?::jsonb) AS t(uuid uuid, key text, settings jsonb)
      JOIN checks ON checks.uuid = t.uuid AND checks.project_id = ?
-     ON CONFLICT (check_id, source) DO UPDATE SET key = excluded.key, settings = excluded.settings, imported_at = now()
-       WHERE import_sources.key <> excluded.key OR import_sources.settings <> excluded.settings`,
-    [source, JSON.stringify(rows), projectId],
+     ON CONFLICT (check_id, source) DO UPDATE SET key = excluded.key, settings = excluded.settings, imported_at = now(),
+       origin = excluded.origin
+       WHERE import_sources.key <> excluded.key OR import_sources.settings <> excluded.settings
+         OR import_sources.origin IS DISTINCT FROM excluded.origin`,
+    [source, origin, JSON.stringify(rows), projectId],
   )
 }
 

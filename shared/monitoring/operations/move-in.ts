@@ -98,7 +98,7 @@ async function finish(
   tx: Knex,
   projectId: number,
   source: Source,
-  { created, sources }: Planned,
+  { created, sources, origin }: Planned,
   { now }: MoveInDeps,
 ): Promise<void> {
   const badgeKeys: { uuid: string; badgeKey: string }[] = []
@@ -114,7 +114,7 @@ async function finish(
   }
   await takeBadgeKeys(tx, projectId, badgeKeys)
   await takePushTokens(tx, projectId, tokens)
-  await saveSources(tx, projectId, source, sources)
+  await saveSources(tx, projectId, { source, origin, rows: sources })
 }
 
 /** Returns the ping URLs of imported checks by their keys, except of checks in conflict. */

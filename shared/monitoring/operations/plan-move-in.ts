@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import { acrossTenants } from '../../platform/database/tenant.ts'
@@ -8,10 +9,11 @@ import { applySpec } from '../checks/settings.ts'
 import { nameOf } from '../checks/slug.ts'
 import { type AssignedCheck, findUsedUuids, listChecks } from '../checks/store.ts'
 import type { ConfigObject } from '../integrations/shown-config.ts'
+import { addressesToDo } from '../move-in/addresses.ts'
 import type { Imported, ImportedCheck } from '../move-in/imported.ts'
 import { type Documented, mergeSettings } from '../move-in/merge.ts'
 import type { MoveInReport } from '../move-in/report.ts'
-import { listSources } from '../move-in/store.ts'
+import { type ImportedSource, listSources } from '../move-in/store.ts'
 import { findTakenTokens } from '../pings/push-store.ts'
 import { toDocumentedCheck } from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
@@ -46,6 +48,8 @@ export interface Planned {
   configs: Map<string, ConfigObject>
   /** states of the source to store */
   sources: { uuid: string; key: string; settings: Documented }[]
+  /** group of the imports from this place */
+  origin: string | null
 }
 
 /**
@@ -60,8 +64,10 @@ export async function planMoveIn(
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
   const sources = await listSources(tx, project.id, source)
   const bases = new Map(sources.map((row) => [row.key, row]))
+  const known = originOf(sources, imported)
   const planned: Planned = {
     ...{ report: emptyReport(imported), entries: [], created: new Map(), configs: new Map(), sources: [] },
+    origin: known === undefined ? randomUUID() : known,
   }
   const assignable = await planIntegrations(tx, project.id, { imported, planned }, deps)
   const uuidOf = (check: ImportedCheck) =>
@@ -97,9 +103,26 @@ export async function planMoveIn(
     noteAddress(planned.report, { name, from: check.pingUrl, to: `${deps.config.publicUrl}/ping/${uuid}` })
   }
   await noteTakenTokens(tx, planned)
-  planned.report.gone = sources.filter(({ uuid }) => !seen.has(uuid)).map(({ uuid: id, name }) => ({ id, name }))
-  planned.report.toDo.push(...addressesToDo(imported, planned.report, deps.config.publicUrl))
+  planned.report.gone = sources
+    .filter(({ uuid, origin }) => origin === known && !seen.has(uuid))
+    .map(({ uuid: id, name }) => ({ id, name }))
+  const pingUrls = imported.checks.flatMap(({ pingUrl }) => pingUrl ?? [])
+  const old = { pingUrls, changed: planned.report.addresses.map(({ from }) => from) }
+  planned.report.toDo.push(...addressesToDo(old, deps.config.publicUrl))
   return planned
+}
+
+/**
+ * Returns the origin of earlier imports with which this one has most checks in common, because a server can have several
+ * addresses and keys; undefined if it has no check in common with any.
+ */
+function originOf(sources: readonly ImportedSource[], { checks }: Imported): string | null | undefined {
+  const keys = new Set(checks.map(({ key }) => key))
+  const counts = new Map<string | null, number>()
+  for (const { key, origin } of sources) {
+    if (keys.has(key)) counts.set(origin, (counts.get(origin) ?? 0) + 1)
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0]
 }
 
 /** Lists push addresses that another check has; they stay with that check. */
@@ -204,21 +227,4 @@ export function derivedUuid(secrets: Pick<Secrets, 'digest'>, { uuid }: Project,
 function noteAddress(report: MoveInReport, { name, from, to }: { name: string; from: string | undefined; to: string }) {
   if (from === undefined || !URL.canParse(from)) return
   if (new URL(from).pathname !== new URL(to).pathname) report.addresses.push({ name, from, to })
-}
-
-function addressesToDo({ checks }: Imported, { addresses }: MoveInReport, publicUrl: string): string[] {
-  const hosts = new Set(checks.flatMap(({ pingUrl = '' }) => (URL.canParse(pingUrl) ? new URL(pingUrl).host : [])))
-  hosts.delete(new URL(publicUrl).host)
-  if (hosts.size === 0) return []
-  const [first] = addresses
-  const names = [...hosts].join(', ')
-  if (!first) return [`to move the jobs without changing them, make the name ${names} lead to ${publicUrl}`]
-  const prefix = new URL(first.from).pathname.replace(/[^/]*$/, '')
-  // Caddy accepts no path in the address of a server.
-  const { origin, pathname } = new URL(`${publicUrl}/ping`)
-  return [
-    `change the ping addresses of the jobs, or pass requests to ${names} on with a proxy rule`,
-    `nginx: location ${prefix} { proxy_pass ${publicUrl}/ping/; }`,
-    `Caddy: handle_path ${prefix}* { rewrite * ${pathname}{uri} reverse_proxy ${origin} }`,
-  ]
 }

@@ -66,9 +66,15 @@ async function send(http: HttpClient, url: string, apiKey: string): Promise<Http
     const headers = { 'X-Api-Key': apiKey, Accept: 'application/json' }
     return await http.request({ method: 'GET', url, headers, followRedirects: MAX_REDIRECTS })
   } catch (error) {
-    if (error instanceof HttpClientError) throw new UnavailableError(`url cannot be read: ${error.message}`)
+    if (error instanceof HttpClientError) throw new UnavailableError(unreadable(url, error))
     throw error
   }
+}
+
+function unreadable(url: string, { failure, message }: HttpClientError): string {
+  const { protocol, hostname, port } = new URL(url)
+  const remedy = failure === 'blocked' ? '; the operator can allow them with the setting ALLOW_PRIVATE_TARGETS' : ''
+  return `url cannot be read: ${hostname}:${port || (protocol === 'http:' ? 80 : 443)}: ${message}${remedy}`
 }
 
 function bodyOf({ status, body, truncated }: HttpAnswer, what: string): JsonObject {

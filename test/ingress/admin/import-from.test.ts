@@ -151,6 +151,9 @@ test.serial('a second import merges, and reports settings that changed on both s
     [plan.update, plan.kept, plan.gone].map((list) => list.map(({ id }) => id)),
     [[there.uuid], [here.uuid], [gone.uuid]],
   )
+  const own = ['--project', made.projectId, '--url', source.url, '--api-key-file', keyFile]
+  const { stdout } = await admin('import-from', 'healthchecks', ...own, '--apply')
+  t.regex(stdout, /^Not applied: 1 conflict\. Use --skip-conflicts .*, or --overwrite /)
   t.like(await move(made.projectId, '--apply', '--skip-conflicts'), { exit: 3, applied: true })
   const settings = async ({ uuid }: OtherCheck) => jsonOf(await api(made.apiKey, `/checks/${uuid}`))
   t.like(await settings(there), { timeout: 60 })
@@ -160,6 +163,18 @@ test.serial('a second import merges, and reports settings that changed on both s
   t.like(await move(made.projectId, '--apply', '--overwrite'), { exit: 0, applied: true })
   t.like(await settings(both), { grace: 240 })
   t.like(await settings(here), { name: 'Renamed here' }, 'a setting that only this service changed stays')
+})
+
+test.serial('checks of another source are not reported as missing', async (t) => {
+  const made = await createProject()
+  const [first, kept, second] = [other(1), other(2), other(3)]
+  const goneOf = async (...checks: OtherCheck[]) => {
+    serve(checks)
+    return (await move(made.projectId, '--apply')).gone.map(({ id }) => id)
+  }
+  await goneOf(first, kept)
+  t.deepEqual(await goneOf(second), [])
+  t.deepEqual(await goneOf(kept), [first.uuid])
 })
 
 test.serial('the uuid of a deleted check returns only to its organisation', async (t) => {
@@ -204,6 +219,11 @@ test.serial('keys are not printed, and a key of another project is refused', asy
   t.regex(taken.stderr, /^ping_key cannot be used/)
   t.false(taken.stderr.includes(holder.pingKey))
   t.like(jsonOf(await api(made.apiKey, '/checks/')), { checks: [] }, 'nothing is stored without the key')
+  const without = await admin('import-from', 'healthchecks', ...own)
+  t.deepEqual(
+    [without.status, without.stderr],
+    [2, 'the API key is missing: use --api-key-file, the setting IMPORT_API_KEY, or --api-key\n'],
+  )
   const wrong = await admin('import-from', 'healthchecks', ...own, '--api-key', 'x'.repeat(32))
   t.deepEqual([wrong.status, wrong.stderr], [1, 'the other service refuses the api_key\n'])
 })

@@ -106,6 +106,17 @@ function detail(changes: MoveInReport['conflicts'][number]['changes']): string {
   return changes ? `: ${changesText(changes)}` : ''
 }
 
+/** Lines after the first are text of a configuration file. */
+function Entry({ line }: { line: string }) {
+  const [title, ...block] = line.split('\n')
+  return (
+    <>
+      {title}
+      {block.length > 0 && <pre>{block.join('\n')}</pre>}
+    </>
+  )
+}
+
 function List({ title, lines }: { title: string; lines: readonly string[] }) {
   const more = lines.length - SHOWN
   return (
@@ -115,7 +126,9 @@ function List({ title, lines }: { title: string; lines: readonly string[] }) {
       </h2>
       <ul class="breakable">
         {lines.slice(0, SHOWN).map((line, index) => (
-          <li key={index}>{line}</li>
+          <li key={index}>
+            <Entry line={line} />
+          </li>
         ))}
       </ul>
       {more > 0 && <p class="muted">and {more} more</p>}

@@ -43,7 +43,7 @@ test('a source that cannot be read is refused with its reason', async (t) => {
     t.false(error.message.includes(apiKey))
   }
   sink.respond = () => ({ misbehave: 'reset' })
-  await t.throwsAsync(read(), { message: /^url cannot be read: / })
+  await t.throwsAsync(read(), { message: /^url cannot be read: 127\.0\.0\.1:\d+: / })
   sink.respond = () => ({ status: 404 })
   await t.throwsAsync(read(), { message: /has no management API of Healthchecks/ })
   await t.throwsAsync(read('not an address'), { message: 'url is not a URL' })
@@ -54,7 +54,7 @@ test('an import does not reach a private address, directly or by a redirect', as
   await using sink = await openHttpSink()
   await using bound = importClient({ ...config, allowPrivateTargets: false })
   const error = await t.throwsAsync(readHealthchecks(bound, { url: sink.url, apiKey: 'k' }))
-  t.regex(error.message, /private IP addresses are not allowed/)
+  t.regex(error.message, /127\.0\.0\.1:\d+: .*private IP addresses are not allowed; .* ALLOW_PRIVATE_TARGETS$/)
   t.is(sink.requests.length, 0)
 
   await using http = importClient({ ...config, allowPrivateTargets: ['127.0.0.0/8'] })
