@@ -18,6 +18,7 @@ import { nowMicros } from '#shared/time.ts'
 import {
   type AdminContext,
   type Command,
+  countOf,
   numberOf,
   type Options,
   type Output,
@@ -167,7 +168,7 @@ const start: Command = {
     const deps = { now: nowMicros, announce: (change: CacheChange) => void changes.push(change) }
     const watched = await startWatching(context.db, operatorOf(context), project, deps)
     await announceOnce(context.config.amqpUrl, changes)
-    return { json: { watched }, text: `watching ${watched} checks that no ping has reached` }
+    return { json: { watched }, text: `watching ${countOf(watched, 'check')} that no ping has reached` }
   },
 }
 

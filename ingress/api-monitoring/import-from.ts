@@ -24,7 +24,16 @@ const changes = z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown
 const report = {
   source: z.enum(['healthchecks', 'uptime-kuma', 'cronitor', 'crontab']),
   applied: z.boolean(),
-  create: z.array(z.object({ ...named, paused: z.boolean() })),
+  create: z.array(
+    z.object({
+      ...named,
+      paused: z.boolean(),
+      timeout: z.int().optional(),
+      schedule: z.string().optional(),
+      tz: z.string().optional(),
+      grace: z.int(),
+    }),
+  ),
   update: z.array(z.object({ ...named, changes })),
   unchanged: z.int(),
   kept: z

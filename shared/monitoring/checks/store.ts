@@ -205,7 +205,7 @@ export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: numb
   return rows[0] ?? null
 }
 
-const USED_UUID_COLUMNS = columns<UsedUuid>({ uuid: 'uuid', owner: 'owner', isRetired: 'is_retired' })
+const USED_UUID_COLUMNS = columns<UsedUuid>()('uuid, owner, is_retired, organisation_id, project_name')
 
 /** A uuid that a check has, or had. */
 export interface UsedUuid {
@@ -213,6 +213,9 @@ export interface UsedUuid {
   /** digest of the organisation that may use a retired uuid again; null if no one may */
   owner: Buffer | null
   isRetired: boolean
+  /** of the project whose check has it now; null if it is retired */
+  organisationId: number | null
+  projectName: string | null
 }
 
 /** Returns those uuids that a check of any project has or had. */
@@ -220,8 +223,9 @@ export async function findUsedUuids(db: Knex, uuids: readonly string[]): Promise
   return await query(
     db,
     typed`SELECT ${USED_UUID_COLUMNS} FROM (
-       SELECT uuid, NULL::bytea AS owner, false AS is_retired FROM checks WHERE uuid = ANY(?::uuid[])
-       UNION ALL SELECT uuid, owner, true FROM deleted_checks WHERE uuid = ANY(?::uuid[])) AS used`,
+       SELECT c.uuid, NULL::bytea AS owner, false AS is_retired, p.organisation_id, p.name AS project_name
+       FROM checks c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ANY(?::uuid[])
+       UNION ALL SELECT uuid, owner, true, NULL, NULL FROM deleted_checks WHERE uuid = ANY(?::uuid[])) AS used`,
     [uuids, uuids],
   )
 }

@@ -44,21 +44,22 @@ export function fromHealthchecksRows({ checks, channels }: HealthchecksRows): Im
     badges: null,
   })
   const settings: Record<string, ImportedSettings> = {}
-  const toDo: string[] = []
+  const integrationToDo: Record<string, string> = {}
   for (const { uuid, name, kind, value, isEmailVerified, isDisabled } of channels) {
     if (!imported.integrations.some(({ id }) => id === uuid)) continue
     const { config, lacks } = channelSettings(kind, value)
     settings[uuid] = { config, lacks, isDisabled, isEmailVerified: kind !== 'email' || isEmailVerified }
     const named = `integration ${name || kind} (${usesOf(imported.checks, uuid)})`
-    if (lacks !== null) toDo.push(`enter ${lacks} of ${named}: the database does not have it`)
-    else if (kind === 'email' && !isEmailVerified) toDo.push(`send the confirmation mail of ${named} again`)
+    if (lacks !== null) integrationToDo[uuid] = `enter ${lacks} of ${named}: the database does not have it`
+    else if (kind === 'email' && !isEmailVerified)
+      integrationToDo[uuid] = `send the confirmation mail of ${named} again`
   }
   imported.notTaken.push({
     subject: 'badges of tags',
     reason: 'their addresses are signed by the other server; take the new addresses from the page Badges',
   })
-  toDo.push('point the DNS record of the other server to this one, so that ping addresses stay the same')
-  return { ...imported, settings, toDo }
+  const toDo = ['point the DNS record of the other server to this one, so that ping addresses stay the same']
+  return { ...imported, settings, integrationToDo, toDo }
 }
 
 /** Returns a check as the API describes it. */

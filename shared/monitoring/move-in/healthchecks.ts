@@ -36,11 +36,14 @@ export function fromHealthchecks({ checks, channels, badges }: HealthchecksAnswe
   const known = new Set(integrations.map(({ id }) => id))
   const taken = listIn(checks, 'checks').map((entry) => checkOf(entry, known))
   notTaken.push(HISTORY, ...tagBadges(badges))
-  const toDo = integrations.map(
-    ({ id, kind, name }) => `enter the settings of integration ${name || kind} (${usesOf(taken, id)})`,
+  const integrationToDo = Object.fromEntries(
+    integrations.map(({ id, kind, name }) => [
+      id,
+      `enter the settings of integration ${name || kind} (${usesOf(taken, id)})`,
+    ]),
   )
-  if (channels === null) toDo.push('create the integrations by hand: the key could not read them')
-  return { source: 'healthchecks', checks: taken, integrations, notTaken, toDo }
+  const toDo = channels === null ? ['create the integrations by hand: the key could not read them'] : []
+  return { source: 'healthchecks', checks: taken, integrations, integrationToDo, notTaken, toDo }
 }
 
 function listIn(answer: JsonObject, member: string): JsonObject[] {

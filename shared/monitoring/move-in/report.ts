@@ -2,6 +2,14 @@ import { createHash } from 'node:crypto'
 import type { SettingChanges } from '../projects/config-document.ts'
 import type { ImportedIntegration, Note, Source } from './imported.ts'
 
+/** When a check expects pings, as the API describes it: `timeout`, or `schedule` with `tz`; seconds. */
+interface Schedule {
+  timeout?: number
+  schedule?: string
+  tz?: string
+  grace: number
+}
+
 interface Named {
   id: string
   name: string
@@ -12,7 +20,7 @@ export interface MoveInReport {
   source: Source
   /** false for a plan, and if conflicts prevented the import */
   applied: boolean
-  create: (Named & { paused: boolean })[]
+  create: (Named & Schedule & { paused: boolean })[]
   update: (Named & { changes: SettingChanges })[]
   unchanged: number
   /** changed here since the last import and not in the source */
@@ -36,7 +44,7 @@ export function reportLines(report: MoveInReport, isRequested = false): string[]
   const integrationsText = (list: readonly ImportedIntegration[]) =>
     list.map(({ id, kind, name }) => `${id} ${kind} ${name}`.trimEnd())
   const sections: [string, string[]][] = [
-    ['Create', create.map(({ id, name, paused }) => `${id} ${name}${paused ? ' (paused)' : ''}`)],
+    ['Create', create.map((check) => `${check.id} ${createdText(check)}`)],
     ['Update', update.map(({ id, name, changes }) => `${id} ${name}: ${changesText(changes)}`)],
     [
       'Changed here since, kept',
@@ -63,6 +71,24 @@ export function reportLines(report: MoveInReport, isRequested = false): string[]
       lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line.replaceAll('\n', '\n    ')}`)],
     ),
   ]
+}
+
+/** `Backup: 15 3 * * * America/New_York + 30 min (paused)` */
+export function createdText({ name, paused, timeout, schedule, tz, grace }: MoveInReport['create'][number]): string {
+  const when = schedule === undefined ? `every ${durationText(timeout ?? 0)}` : `${schedule} ${tz ?? 'UTC'}`
+  return `${name}: ${when} + ${durationText(grace)}${paused ? ' (paused)' : ''}`
+}
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const
+
+/** Returns seconds in the largest unit without a remainder. */
+function durationText(seconds: number): string {
+  const [size, unit] = UNITS.find(([each]) => seconds > 0 && seconds % each === 0) ?? [1, 's']
+  return `${seconds / size} ${unit}`
 }
 
 function refusal(conflicts: MoveInReport['conflicts']): string {

@@ -39,7 +39,7 @@ export async function moveIn(
     inTransaction(db, deps, async (tx, enqueue) => {
       touched = []
       await lockProject(tx, project.id)
-      const planned = await planMoveIn(tx, { project, imported, options }, deps)
+      const planned = await planMoveIn(tx, { project, actor, imported, options }, deps)
       const { report } = planned
       const isConfirmed = options.confirmed === undefined || options.confirmed === planDigest(report)
       const isPermitted = report.conflicts.length === 0 || options.skipConflicts === true

@@ -38,6 +38,8 @@ export async function planIntegrations(
     }
     const row = present.get(id)
     if (row && (row.kind !== kind || !needsSettings(row, deps.secrets))) continue
+    const toDo = imported.integrationToDo?.[id]
+    if (toDo !== undefined) report.toDo.push(toDo)
     const settings = imported.settings?.[id]
     const checked =
       settings?.lacks === null

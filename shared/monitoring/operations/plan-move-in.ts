@@ -4,10 +4,11 @@ import { ValidationError } from '../../errors.ts'
 import { acrossTenants } from '../../platform/database/tenant.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
+import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { applySpec } from '../checks/settings.ts'
 import { nameOf } from '../checks/slug.ts'
-import { type AssignedCheck, findUsedUuids, listChecks } from '../checks/store.ts'
+import { type AssignedCheck, findUsedUuids, listChecks, type UsedUuid } from '../checks/store.ts'
 import type { ConfigObject } from '../integrations/shown-config.ts'
 import { addressesToDo } from '../move-in/addresses.ts'
 import type { Imported, ImportedCheck } from '../move-in/imported.ts'
@@ -57,7 +58,7 @@ export interface Planned {
  */
 export async function planMoveIn(
   tx: Knex,
-  { project, imported, options }: { project: Project; imported: Imported; options: MoveInOptions },
+  { project, actor, imported, options }: { project: Project; actor: Actor; imported: Imported; options: MoveInOptions },
   deps: MoveInDeps,
 ): Promise<Planned> {
   const { source } = imported
@@ -95,14 +96,14 @@ export async function planMoveIn(
     const isFree = isReclaimed || mayUse(usedBy.get(uuid), project.organisationId, deps.secrets)
     const current = existing.get(uuid)
     if (!current && !isFree) {
-      const reason = 'the uuid belongs to a check of another project or to a deleted check'
-      planned.report.conflicts.push({ id: uuid, name, reason })
+      planned.report.conflicts.push({ id: uuid, name, reason: usedReason(usedBy.get(uuid), project, actor) })
       continue
     }
     compare(planned, { check, uuid, name, theirs, current, base: bases.get(check.key)?.settings ?? null }, options)
     noteAddress(planned.report, { name, from: check.pingUrl, to: `${deps.config.publicUrl}/ping/${uuid}` })
   }
   await noteTakenTokens(tx, planned)
+  planned.report.toDo.push(...sharedSlugs([...existing.values()], planned, seen))
   planned.report.gone = sources
     .filter(({ uuid, origin }) => origin === known && !seen.has(uuid))
     .map(({ uuid: id, name }) => ({ id, name }))
@@ -123,6 +124,29 @@ function originOf(sources: readonly ImportedSource[], { checks }: Imported): str
     if (keys.has(key)) counts.set(origin, (counts.get(origin) ?? 0) + 1)
   }
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0]
+}
+
+/** Names the other project to operators and to members of its organisation, who see all of its projects. */
+function usedReason(used: UsedUuid | undefined, { organisationId }: Project, actor: Actor): string {
+  const maySee = actor.kind === 'operator' || (actor.kind === 'person' && used?.organisationId === organisationId)
+  return maySee && used?.projectName != null
+    ? `the uuid belongs to a check of the project ${used.projectName}`
+    : 'the uuid belongs to a check of another project or to a deleted check'
+}
+
+/** Lists slugs that several checks have after the import; a ping by such a slug is refused. */
+function sharedSlugs(
+  existing: readonly AssignedCheck[],
+  { entries }: Planned,
+  imported: ReadonlySet<string>,
+): string[] {
+  const slugs = new Map(existing.map(({ uuid, slug }) => [uuid, slug]))
+  for (const { uuid, slug } of entries) if (typeof slug === 'string') slugs.set(String(uuid), slug)
+  const uuids = Map.groupBy(slugs.keys(), (uuid) => slugs.get(uuid) ?? '')
+  return [...uuids].flatMap(([slug, users]) => {
+    if (slug === '' || users.length === 1 || !users.some((uuid) => imported.has(uuid))) return []
+    return [`give other slugs to checks: ${users.length} checks share the slug ${slug}, so pings by this slug get 409`]
+  })
 }
 
 /** Lists push addresses that another check has; they stay with that check. */
@@ -169,7 +193,7 @@ function compare(
 ): void {
   const { report, entries, created, sources } = planned
   if (!current) {
-    report.create.push({ id: uuid, name, paused: check.isPaused })
+    report.create.push({ id: uuid, name, paused: check.isPaused, ...scheduleIn(theirs) })
     entries.push(entryOf({ ...theirs, uuid, ...rulesOf(check) }))
     created.set(uuid, check)
     sources.push({ uuid, key: check.key, settings: theirs })
@@ -189,6 +213,15 @@ function compare(
     entries.push(entryOf({ ...merged.wanted, uuid }))
   } else report.unchanged += 1
   sources.push({ uuid, key: check.key, settings: theirs })
+}
+
+function scheduleIn({ timeout, schedule, tz, grace }: Documented) {
+  return {
+    ...(typeof timeout === 'number' && { timeout }),
+    ...(typeof schedule === 'string' && { schedule }),
+    ...(typeof tz === 'string' && { tz }),
+    grace: Number(grace),
+  }
 }
 
 function rulesOf({ rules }: ImportedCheck): { rules?: JsonObject } {

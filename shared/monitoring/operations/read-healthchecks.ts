@@ -28,8 +28,12 @@ export async function readHealthchecks(
   http: HttpClient,
   { url, apiKey }: { url: string; apiKey: string },
 ): Promise<HealthchecksAnswers> {
-  if (!URL.canParse(url)) throw new ValidationError('url is not a URL')
-  if (!/^[\x21-\x7e]{1,256}$/.test(apiKey)) throw new ValidationError('api_key must be 1 to 256 printable characters')
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new ValidationError('the address must begin with https:// or http:// and a host name')
+  }
+  if (!/^[\x21-\x7e]{1,256}$/.test(apiKey)) {
+    throw new ValidationError('the API key must have 1 to 256 printable characters, without spaces')
+  }
   const base = url.replace(/\/+$/, '')
   const wait = { leftSeconds: MAX_WAIT_SECONDS }
   const get = (path: string) => request(http, { url: `${base}${path}`, apiKey }, wait)
@@ -43,7 +47,7 @@ export async function readHealthchecks(
     }
     return { checks, channels: await optional('channels'), badges: await optional('badges') }
   }
-  throw new ValidationError('url has no management API of Healthchecks: give the address of its pages')
+  throw new ValidationError('this address has no management API of Healthchecks: give the address of its pages')
 }
 
 async function request(
@@ -74,11 +78,12 @@ async function send(http: HttpClient, url: string, apiKey: string): Promise<Http
 function unreadable(url: string, { failure, message }: HttpClientError): string {
   const { protocol, hostname, port } = new URL(url)
   const remedy = failure === 'blocked' ? '; the operator can allow them with the setting ALLOW_PRIVATE_TARGETS' : ''
-  return `url cannot be read: ${hostname}:${port || (protocol === 'http:' ? 80 : 443)}: ${message}${remedy}`
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)} cannot be read: ${message}${remedy}`
 }
 
 function bodyOf({ status, body, truncated }: HttpAnswer, what: string): JsonObject {
-  if (status === 401 || status === 403) throw new ValidationError('the other service refuses the api_key')
+  if (status === 401 || status === 403)
+    throw new ValidationError('the other service refuses the API key: is it the read-write key?')
   if (status !== 200) throw new ValidationError(`the other service answers ${status} to the request for ${what}`)
   if (truncated) throw new ValidationError(`the list of ${what} is larger than 20 MiB`)
   const parsed = parseJsonBody(body)

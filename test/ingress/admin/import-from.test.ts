@@ -165,6 +165,30 @@ test.serial('a second import merges, and reports settings that changed on both s
   t.like(await settings(here), { name: 'Renamed here' }, 'a setting that only this service changed stays')
 })
 
+test.serial('the plan names the schedule of each new check, and slugs that several checks have', async (t) => {
+  const { projectId } = await createProject()
+  const cron = { timeout: undefined, schedule: '15 3 * * *', tz: 'America/New_York', grace: 1800 }
+  const [first, second] = [other(1, { slug: 'sync', ...cron }), other(2, { slug: 'sync', status: 'paused' })]
+  serve([first, second, other(3)])
+  const own = ['--project', projectId, '--url', source.url, '--api-key-file', keyFile]
+  const { stdout } = await admin('import-from', 'healthchecks', ...own)
+  t.true(stdout.includes(`  ${first.uuid} Job 1: 15 3 * * * America/New_York + 30 min\n`), stdout)
+  t.true(stdout.includes(`  ${second.uuid} Job 2: every 1 d + 1 h (paused)\n`))
+  t.regex(stdout, /2 checks share the slug sync, so pings by this slug get 409/)
+  t.notRegex(stdout, /the slug job-3/)
+})
+
+test.serial('nothing is to be done for an integration of another project, or with settings', async (t) => {
+  const [made, another] = [await createProject(), await createProject()]
+  const integration = { id: randomUUID(), name: 'Ops', kind: 'email' }
+  serve([], [integration])
+  const toDo = async (projectId: string) => (await move(projectId, '--apply')).toDo
+  t.deepEqual(await toDo(made.projectId), ['enter the settings of integration Ops (0 checks)'])
+  t.deepEqual(await toDo(another.projectId), [])
+  await api(made.apiKey, `/channels/${integration.id}`, 'POST', { config: { value: 'ops@example.org' } })
+  t.deepEqual(await toDo(made.projectId), [])
+})
+
 test.serial('checks of another source are not reported as missing', async (t) => {
   const made = await createProject()
   const [first, kept, second] = [other(1), other(2), other(3)]
@@ -188,7 +212,10 @@ test.serial('the uuid of a deleted check returns only to its organisation', asyn
   serve([check])
   await move(trial.projectId, '--apply')
   const reason = 'the uuid belongs to a check of another project or to a deleted check'
-  t.like((await move(real.projectId)).conflicts[0], { id: check.uuid, reason })
+  t.like((await move(real.projectId)).conflicts[0], {
+    id: check.uuid,
+    reason: 'the uuid belongs to a check of the project A',
+  })
   t.is((await api(trial.apiKey, `/checks/${check.uuid}`, 'DELETE')).status, 200)
   t.like((await move(foreign.projectId, '--apply')).conflicts[0], { id: check.uuid, reason })
   t.like(await move(real.projectId, '--apply'), { exit: 0, applied: true })
@@ -225,7 +252,7 @@ test.serial('keys are not printed, and a key of another project is refused', asy
     [2, 'the API key is missing: use --api-key-file, the setting IMPORT_API_KEY, or --api-key\n'],
   )
   const wrong = await admin('import-from', 'healthchecks', ...own, '--api-key', 'x'.repeat(32))
-  t.deepEqual([wrong.status, wrong.stderr], [1, 'the other service refuses the api_key\n'])
+  t.deepEqual([wrong.status, wrong.stderr], [1, 'the other service refuses the API key: is it the read-write key?\n'])
 })
 
 test.serial('an imported check that no job pings goes down after the start', async (t) => {

@@ -30,7 +30,7 @@ test('checks of another monitor are planned, imported and watched by API', async
   t.is((await post(roKey, '/import-from/healthchecks', from)).status, 401)
   const planned = await post(rwKey, '/import-from/healthchecks', from)
   t.like(planned, { status: 200, body: { applied: false, conflicts: [] } })
-  t.deepEqual(planned.body.create, [{ id: check.uuid, name: 'Nightly', paused: false }])
+  t.deepEqual(planned.body.create, [{ id: check.uuid, name: 'Nightly', paused: false, timeout: 3600, grace: 60 }])
   const { plan, digest } = planned.body
   t.is((await post(other.rwKey, `/import-from/${plan}/apply`)).status, 404)
   t.like(await post(rwKey, `/import-from/${plan}/apply?digest=another`), { status: 200, body: { applied: false } })
@@ -56,7 +56,12 @@ test('a source that is unknown or not readable is refused by API', async (t) => 
   const refused: [source: string, body: object, status: number, error?: string][] = [
     ['nagios', {}, 404],
     ['healthchecks', { api_key: 'k' }, 400, 'url must be a string'],
-    ['healthchecks', { url: 'no address', api_key: 'k' }, 400, 'url is not a URL'],
+    [
+      'healthchecks',
+      { url: 'no address', api_key: 'k' },
+      400,
+      'the address must begin with https:// or http:// and a host name',
+    ],
     ['cronitor', { text: 'jobs: [' }, 400, 'the file is not YAML: line 1'],
     ['cronitor', {}, 400, 'text must be a string'],
     ['uptime-kuma', { text: '{}' }, 400, 'the file is not a backup of Uptime Kuma'],

@@ -148,7 +148,11 @@ test.serial('an invalid form keeps its values and shows the error at its field',
   t.is(answer.status, 400)
   t.true(answer.text.includes('value="Kept"'))
   t.regex(answer.text, /The schedule is not a valid cron or OnCalendar expression\./)
-  t.regex(answer.text, /The time zone is not a valid timezone\./, 'every error is shown at once')
+  t.regex(
+    answer.text,
+    /The time zone is not known: enter a name such as Europe\/Berlin\./,
+    'every error is shown at once',
+  )
   for (const field of ['schedule', 'tz']) t.regex(answer.text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`))
   t.notRegex(answer.text, /id="grace"[^>]*aria-invalid="true"/)
 })

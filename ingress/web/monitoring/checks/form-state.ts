@@ -118,7 +118,10 @@ function errorOf(error: ValidationError): [name: string, text: string] {
   const text = error.message.replace(/^json validation error: (?:rules\.)?/, '')
   const name = /^\w+/.exec(text)?.[0] ?? ''
   if (!isField(name)) return [name, text]
-  const problem = text.slice(name.length).replace('does not match pattern', 'has characters that it may not')
+  const problem = text
+    .slice(name.length)
+    .replace('does not match pattern', 'has characters that it may not')
+    .replace('is not a valid timezone', 'is not known: enter a name such as Europe/Berlin')
   return [name, `The ${SUBJECTS[name] ?? LABELS.get(name)}${problem}.`]
 }
 

@@ -10,6 +10,7 @@ import { Problem } from '../../shell/notice.tsx'
 interface View {
   base: string
   arrived: readonly ArrivedCheck[]
+  publicUrl: string
   /** integrations of an import without settings */
   unconfigured: readonly StoredIntegration[]
   url: string
@@ -17,7 +18,7 @@ interface View {
   fileProblem: string | undefined
 }
 
-const COLUMNS = [
+const columnsOf = (publicUrl: string) => [
   {
     title: 'Check',
     isHeading: true,
@@ -25,6 +26,14 @@ const COLUMNS = [
   },
   { title: 'Source', cell: ({ source }: ArrivedCheck) => source },
   { title: 'First ping', cell: stateText },
+  {
+    title: 'Ping address',
+    cell: ({ uuid }: ArrivedCheck) => (
+      <code class="breakable">
+        {publicUrl}/ping/{uuid}
+      </code>
+    ),
+  },
 ]
 
 function stateText({ isHeard, isWatched, status }: ArrivedCheck): string {
@@ -36,8 +45,7 @@ function stateText({ isHeard, isWatched, status }: ArrivedCheck): string {
 
 /** Form to read another monitor, and the list of what has arrived from earlier imports. */
 export function MoveInPage({ context, view }: { context: Context; view: View }) {
-  const { base, arrived, unconfigured, url, problem, fileProblem } = view
-  const silent = arrived.filter(({ isHeard, isWatched, status }) => status === 'new' && !isHeard && !isWatched)
+  const { base, url, problem, fileProblem } = view
   return (
     <>
       <PageHead title="Move in" />
@@ -45,6 +53,7 @@ export function MoveInPage({ context, view }: { context: Context; view: View }) 
         Take over the checks of another monitor. You see a plan first. An import deletes nothing, and importing twice
         changes nothing.
       </p>
+      <Arrived context={context} view={view} />
       <section class="card" aria-labelledby="healthchecks">
         <h2 id="healthchecks">From Healthchecks</h2>
         <FieldForm
@@ -99,6 +108,16 @@ export function MoveInPage({ context, view }: { context: Context; view: View }) 
         For a crontab, use the command <code>admin import-from crontab</code>; for Uptime Kuma 2.x,{' '}
         <code>admin import-from uptime-kuma --file kuma.db</code>.
       </p>
+    </>
+  )
+}
+
+/** Imported checks and integrations. They are above the forms, because they need the next steps. */
+function Arrived({ context, view }: { context: Context; view: View }) {
+  const { base, arrived, unconfigured, publicUrl } = view
+  const silent = arrived.filter(({ isHeard, isWatched, status }) => status === 'new' && !isHeard && !isWatched)
+  return (
+    <>
       {arrived.length > 0 && (
         <>
           <h2>Imported checks</h2>
@@ -111,7 +130,7 @@ export function MoveInPage({ context, view }: { context: Context; view: View }) 
               <ButtonForm context={context} action={`${base}/move-in/start`} label="Start watching" />
             </div>
           )}
-          <Table label="Imported checks" columns={COLUMNS} rows={arrived} />
+          <Table label="Imported checks" columns={columnsOf(publicUrl)} rows={arrived} />
         </>
       )}
       {unconfigured.length > 0 && (

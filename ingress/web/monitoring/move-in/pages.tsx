@@ -46,6 +46,7 @@ async function showStart(context: Context, { problem, fileProblem, url }: StartS
   const view = {
     base: `/projects/${project.uuid}`,
     arrived,
+    publicUrl: context.deps.config.publicUrl,
     unconfigured: integrations.filter((integration) => needsSettings(integration, context.deps.secrets)),
     url: url ?? '',
     problem: problem ?? context.flash.problem,
@@ -71,7 +72,7 @@ async function readSource(context: FormContext): Promise<void> {
     redirect(context, `/projects/${project.uuid}/move-in/${id}`)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    await showStart(context, { problem: `Nothing is imported: ${error.message}.`, url }, 400)
+    await showStart(context, { problem: refusalText(error), url }, 400)
   }
 }
 
@@ -86,7 +87,7 @@ async function readFile(context: FormContext): Promise<void> {
     redirect(context, `/projects/${project.uuid}/move-in/${id}`)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    await showStart(context, { fileProblem: `Nothing is imported: ${error.message}.` }, 400)
+    await showStart(context, { fileProblem: refusalText(error) }, 400)
   }
 }
 
@@ -140,8 +141,7 @@ async function confirm(context: FormContext): Promise<void> {
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof DomainError) || error instanceof NotFoundError) throw error
-    const reason = error.message.replace(/\.$/, '')
-    await showPlan(context, `Nothing is imported: ${reason}.`, error instanceof ValidationError ? 400 : 403)
+    await showPlan(context, refusalText(error), error instanceof ValidationError ? 400 : 403)
   }
 }
 
@@ -153,6 +153,10 @@ async function start(context: FormContext): Promise<void> {
   const notice = `Watching ${count} ${count === 1 ? 'check' : 'checks'}. Each goes down if its next ping does not arrive.`
   setFlash(context, path, { notice })
   redirect(context, path)
+}
+
+function refusalText({ message }: DomainError): string {
+  return `Nothing is imported: ${message}${/[.?]$/.test(message) ? '' : '.'}`
 }
 
 function planOf(context: Context): string {

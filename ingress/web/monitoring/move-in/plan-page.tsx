@@ -1,4 +1,4 @@
-import { changesText, type MoveInReport } from '#shared/monitoring/move-in/report.ts'
+import { changesText, createdText, type MoveInReport } from '#shared/monitoring/move-in/report.ts'
 import { FieldForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
@@ -29,7 +29,7 @@ export function PlanPage({ context, view }: { context: Context; view: View }) {
         {conflicts.length} in conflict.
       </p>
       <Lists report={report} />
-      {hasConflicts && !overwrite && (
+      {conflicts.some(({ changes }) => changes !== undefined) && !overwrite && (
         <p>
           <a href={`${address}?overwrite=1`}>Plan again, and take the source where both changed a setting</a>
         </p>
@@ -89,7 +89,7 @@ function Lists({ report }: { report: MoveInReport }) {
   const { create, update, kept, conflicts, gone, integrations, configured, notTaken, toDo, addresses } = report
   const parts: [title: string, lines: string[]][] = [
     ['Conflicts', conflicts.map(({ name, reason, changes }) => `${name}: ${reason}${detail(changes)}`)],
-    ['New', create.map(({ name, paused }) => (paused ? `${name} (paused)` : name))],
+    ['New', create.map(createdText)],
     ['Changed', update.map(({ name, changes }) => `${name}: ${changesText(changes)}`)],
     ['Changed here since, kept', kept.map(({ name, changes }) => `${name}: ${Object.keys(changes).join(', ')}`)],
     ['Not in the source any more, kept', gone.map(({ name, id }) => name || id)],

@@ -52,7 +52,7 @@ for (const version of fixture.versions) {
     t.deepEqual(rows.warnings, [])
     t.like(rows.project, { name: 'Backups', pingKey: 'ping-key-of-hc-1' })
 
-    const { checks, integrations, settings: configs, toDo, notTaken } = fromHealthchecksRows(rows)
+    const { checks, integrations, settings: configs, integrationToDo, notTaken } = fromHealthchecksRows(rows)
     const [first, cron, calendar, mail] = checks
     t.is(checks.length, 4)
     t.like(first, { uuid: fixture.rows.api_check[0]?.code, isPaused: false })
@@ -77,6 +77,7 @@ for (const version of fixture.versions) {
     t.like(configs?.[verified], { config: { value: 'ops@example.org' }, isEmailVerified: true, isDisabled: false })
     t.like(configs?.[late], { config: { value: 'late@example.org' }, isEmailVerified: false })
     t.like(configs?.[hook], { isDisabled: true })
+    const toDo = Object.values(integrationToDo ?? {})
     t.true(toDo.includes('enter token of integration Ops chat (1 check): the database does not have it'))
     t.true(toDo.includes('send the confirmation mail of integration Late (0 checks) again'))
     t.true(notTaken.some(({ subject }) => subject.includes('linenotify')))

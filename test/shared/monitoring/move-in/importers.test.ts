@@ -31,7 +31,7 @@ test('a response of Healthchecks becomes checks, integrations and notes', (t) =>
     imported.notTaken.map(({ subject }) => subject),
     expected.notTaken,
   )
-  t.deepEqual(imported.toDo, expected.toDo)
+  t.deepEqual(Object.values(imported.integrationToDo ?? {}), expected.toDo)
   for (const { checks: wrong, error } of refused) {
     t.throws(() => fromHealthchecks({ checks: received(wrong), channels: integrations, badges }), { message: error })
   }

@@ -32,7 +32,7 @@ test('a source that cannot be read is refused with its reason', async (t) => {
   const apiKey = 'secret-of-the-other-service'
   const read = (url = sink.url) => readHealthchecks(http, { url, apiKey })
   const cases: [answer: Parameters<typeof sink.enqueue>[0], message: RegExp][] = [
-    [{ status: 401 }, /^the other service refuses the api_key$/],
+    [{ status: 401 }, /^the other service refuses the API key: is it the read-write key\?$/],
     [{ status: 500 }, /^the other service answers 500 to the request for checks$/],
     [{ body: '<html>' }, /^the list of checks is not JSON$/],
     [{ status: 429, headers: { 'retry-after': '3600' } }, /limits its requests/],
@@ -43,18 +43,23 @@ test('a source that cannot be read is refused with its reason', async (t) => {
     t.false(error.message.includes(apiKey))
   }
   sink.respond = () => ({ misbehave: 'reset' })
-  await t.throwsAsync(read(), { message: /^url cannot be read: 127\.0\.0\.1:\d+: / })
+  await t.throwsAsync(read(), { message: /^127\.0\.0\.1:\d+ cannot be read: / })
   sink.respond = () => ({ status: 404 })
   await t.throwsAsync(read(), { message: /has no management API of Healthchecks/ })
-  await t.throwsAsync(read('not an address'), { message: 'url is not a URL' })
-  await t.throwsAsync(readHealthchecks(http, { url: sink.url, apiKey: 'a b' }), { message: /^api_key must be/ })
+  await t.throwsAsync(read('not an address'), {
+    message: 'the address must begin with https:// or http:// and a host name',
+  })
+  await t.throwsAsync(readHealthchecks(http, { url: sink.url, apiKey: 'a b' }), { message: /^the API key must have/ })
 })
 
 test('an import does not reach a private address, directly or by a redirect', async (t) => {
   await using sink = await openHttpSink()
   await using bound = importClient({ ...config, allowPrivateTargets: false })
   const error = await t.throwsAsync(readHealthchecks(bound, { url: sink.url, apiKey: 'k' }))
-  t.regex(error.message, /127\.0\.0\.1:\d+: .*private IP addresses are not allowed; .* ALLOW_PRIVATE_TARGETS$/)
+  t.regex(
+    error.message,
+    /127\.0\.0\.1:\d+ cannot be read: .*private IP addresses are not allowed; .* ALLOW_PRIVATE_TARGETS$/,
+  )
   t.is(sink.requests.length, 0)
 
   await using http = importClient({ ...config, allowPrivateTargets: ['127.0.0.0/8'] })
