@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-
 /** Hosts of the hosted service, whose DNS records its users do not control. */
 const HOSTED = /(^|\.)(hc-ping\.com|healthchecks\.io)$/
 const LOCAL = /^(localhost|127\..*|\[::1\])$/
@@ -33,7 +31,8 @@ export function addressesToDo({ pingUrls, changed }: OldAddresses, publicUrl: st
 
 /** Returns true for a name with a DNS record that the owner of the server can change. */
 function isOwnName({ hostname }: URL): boolean {
-  return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !LOCAL.test(hostname) && !HOSTED.test(hostname)
+  const isIpAddress = hostname.startsWith('[') || /^[\d.]+$/.test(hostname)
+  return !isIpAddress && !LOCAL.test(hostname) && !HOSTED.test(hostname)
 }
 
 function changeOf(hosts: readonly string[], publicUrl: string): string {

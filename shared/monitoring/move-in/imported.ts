@@ -57,7 +57,7 @@ export interface Imported {
   integrations: ImportedIntegration[]
   /** by the id of an integration; never part of a report */
   settings?: Readonly<Record<string, ImportedSettings>>
-  /** what is to be done for an integration that is taken, by its id */
+  /** next step for an integration that is taken, by its id */
   integrationToDo?: Readonly<Record<string, string>>
   notTaken: Note[]
   toDo: string[]

@@ -212,10 +212,7 @@ test.serial('the uuid of a deleted check returns only to its organisation', asyn
   serve([check])
   await move(trial.projectId, '--apply')
   const reason = 'the uuid belongs to a check of another project or to a deleted check'
-  t.like((await move(real.projectId)).conflicts[0], {
-    id: check.uuid,
-    reason: 'the uuid belongs to a check of the project A',
-  })
+  t.is((await move(real.projectId)).conflicts[0]?.reason, 'the uuid belongs to a check of the project A')
   t.is((await api(trial.apiKey, `/checks/${check.uuid}`, 'DELETE')).status, 200)
   t.like((await move(foreign.projectId, '--apply')).conflicts[0], { id: check.uuid, reason })
   t.like(await move(real.projectId, '--apply'), { exit: 0, applied: true })

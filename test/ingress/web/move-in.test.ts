@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
@@ -82,6 +83,26 @@ test.serial('checks are imported after the plan is confirmed', async (t) => {
   t.regex((await owner.get(base)).text, /Watching \d checks?\./)
   const page = (await owner.get(`/integrations/${integration.id}`)).text
   t.regex(page, /Needs settings/)
+})
+
+test.serial('a conflict names the other project to members of its organisation only', async (t) => {
+  const taken = check('Taken')
+  source.respond = ({ path }) => ({
+    body: JSON.stringify(path.endsWith('/checks/') ? { checks: [taken] } : { channels: [], badges: {} }),
+  })
+  const other = await insertProject(app.db, { organisationId: team.organisationId, name: 'Other project' })
+  await app.db('checks').insert({ project_id: other.id, uuid: taken.uuid, name: 'Taken' })
+  const planOf = async (visitor: Visitor, address: string) => {
+    const read = await visitor.post(`${address}/healthchecks`, { url: source.url, api_key: API_KEY }, address)
+    return (await visitor.get(read.headers.location ?? '')).text
+  }
+  const plan = await planOf(owner, base)
+  t.regex(plan, /the uuid belongs to a check of the project Other project/)
+  t.notRegex(plan, /Plan again, and take the source/)
+  const team2 = await createTeam(app, 'Outsiders')
+  const outside = await planOf(await join(app, team2, 'owner'), `/projects/${team2.project.uuid}/move-in`)
+  t.regex(outside, /the uuid belongs to a check of another project or to a deleted check/)
+  t.notRegex(outside, /Other project/)
 })
 
 test.serial('the form shows the reason if the source cannot be read', async (t) => {
