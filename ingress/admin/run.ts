@@ -90,7 +90,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Projects and notifications': ['project', 'key', 'integration', 'policy', 'window', 'incident', 'export', 'import'],
   'On call': ['on-call', 'schedule'],
   'Move from another monitor': ['import-from'],
-  'Back up and restore': ['backup', 'restore'],
+  'Back up and restore': ['backup', 'restore', 'log'],
   'Queues and outages': ['dead-letters', 'shards', 'broker', 'gaps'],
   'Risk signals': ['client', 'entitlement', 'webhooks', 'issuer', 'wallet-redirect'],
   'Keys of risk signals': ['token-key', 'invoice-key', 'financing-epoch'],

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
-import { checkpointFile } from '#shared/transparency/anchoring/checkpoint-file.ts'
 import { latestCheckpoint, sequencedSize } from '#shared/transparency/anchoring/store.ts'
 import { confirmLogSize, endLog, type LogState, readLogState } from '#shared/transparency/log-keys/log-state-store.ts'
 import { findLogKey } from '#shared/transparency/log-keys/store.ts'
+import { checkpointFile } from '#shared/transparency/providers/checkpoint-file.ts'
 import { type AdminContext, type Command, envOf, envOption, numberOf, UsageError } from './command.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createLog } from '#shared/platform/process/log.ts'
 import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
@@ -87,6 +87,29 @@ async function restoreElsewhere(resources: AsyncDisposableStack, backup: string)
   return url
 }
 
+/** Returns what a process with this folder reports. */
+async function problemsWithFolder({ db }: Product, directory: string): Promise<string> {
+  await using gate = openRestoreGate({ db, log: createLog('silent', 'test'), directory })
+  await gate.firstCheck()
+  return gate.problems().join()
+}
+
+/** Ends the log whose entries are lost; the running workers must not sign the new tree with its key. */
+async function restartLog(t: ExecutionContext, { db }: Product, admin: ReturnType<typeof adminOf>, signed: number) {
+  const lost = /a checkpoint of \d+ entries was signed, but the database has only \d+\./
+  t.regex(textOf(await admin('restore', 'verify'), 'transparency log'), lost)
+  t.regex(textOf(await admin('doctor'), 'transparency logs'), lost)
+  const [ended] = await db('log_keys').where({ env: 'SANDBOX' })
+  t.regex((await admin('log', 'confirm', '--env', 'SANDBOX', '--size', '9')).stderr, /admin log restart/)
+  t.regex((await admin('log', 'restart', '--env', 'SANDBOX')).stderr, /--confirm \S+\/anchors\/sandbox/)
+  t.is((await admin('log', 'restart', '--env', 'SANDBOX', '--confirm', ended.name)).status, 0)
+  await eventually('a log under a new key', async () => (await size(db)) >= signed)
+  const [begun] = await db('log_keys').where({ env: 'SANDBOX' })
+  t.notDeepEqual(begun.public_key, ended.public_key)
+  const checked = await admin('restore', 'verify')
+  t.deepEqual([wrong(checked), textOf(checked, 'transparency log')], [[], ''])
+}
+
 test.serial('a restored database sends and signs nothing until the operator confirms', async (t) => {
   await using resources = new AsyncDisposableStack()
   const sink = resources.use(await openHttpSink())
@@ -147,14 +170,10 @@ test.serial('a restored database sends and signs nothing until the operator conf
     'the processes to detect the restored database',
     async () => (await after.db('installation').whereNotNull('restored_from')).length === 1,
   )
-  const gate = openRestoreGate({
-    db: after.db,
-    log: createLog('silent', 'test'),
-    directory: await ownFolder(resources, 'empty-'),
-  })
-  await gate.firstCheck()
-  t.regex(gate.problems().join(), /restored from .* admin restore verify/, 'also detected without the folder')
-  await gate[Symbol.asyncDispose]()
+  t.regex(
+    await problemsWithFolder(after, await ownFolder(resources, 'empty-')),
+    /restored from .* admin restore verify/,
+  )
   t.is((await fetch(`${listener.base}/ping/${dying.uuid}`)).status, 200, 'pings are accepted')
   await eventually(
     'both pings to be applied',
@@ -187,19 +206,7 @@ test.serial('a restored database sends and signs nothing until the operator conf
   )
   t.is(await size(after.db), signed, 'no checkpoint of an older tree')
 
-  const lost = /a checkpoint of \d+ entries was signed, but the database has only \d+\./
-  t.regex(textOf(looked, 'transparency log'), lost)
-  t.regex(textOf(await restoring('doctor'), 'transparency logs'), lost)
-  const [ended] = await after.db('log_keys').where({ env: 'SANDBOX' })
-  t.regex((await restoring('log', 'confirm', '--env', 'SANDBOX', '--size', '9')).stderr, /admin log restart/)
-  t.regex((await restoring('log', 'restart', '--env', 'SANDBOX')).stderr, /--confirm \S+\/anchors\/sandbox/)
-  t.is((await restoring('log', 'restart', '--env', 'SANDBOX', '--confirm', ended.name)).status, 0)
-  // The running workers must not sign the new tree with the key of the ended log.
-  await eventually('a log under a new key', async () => (await size(after.db)) >= signed)
-  const [begun] = await after.db('log_keys').where({ env: 'SANDBOX' })
-  t.notDeepEqual(begun.public_key, ended.public_key)
-  const checked = await restoring('restore', 'verify')
-  t.deepEqual([wrong(checked), textOf(checked, 'transparency log')], [[], ''])
+  await restartLog(t, after, restoring, signed)
 })
 
 /** Returns the names of drill databases, also of other processes. */

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import { decodeCheckpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
-import type { CheckpointFile } from '#shared/transparency/anchoring/checkpoint-file.ts'
 import { rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
 import type { NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
 import {
@@ -25,6 +24,7 @@ import {
   tilesNeeded,
 } from '#shared/transparency/anchoring/tiles.ts'
 import { readLogState, recordLogStep } from '#shared/transparency/log-keys/log-state-store.ts'
+import type { CheckpointFile } from '#shared/transparency/providers/checkpoint-file.ts'
 import { LogRefusedError, LogReplacedError } from './log-refused-error.ts'
 import type { OtherSequencers } from './other-sequencers.ts'
 

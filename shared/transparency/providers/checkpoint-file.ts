@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCheckpoint } from './checkpoint.ts'
-import type { NoteKey } from './note-key.ts'
-import { toHex } from './text.ts'
+import { readCheckpoint } from '../anchoring/checkpoint.ts'
+import type { NoteKey } from '../anchoring/note-key.ts'
+import { toHex } from '../anchoring/text.ts'
 
 /** Stores the last signed checkpoint outside the database, so that a restored backup is recognised. */
 export interface CheckpointFile {
