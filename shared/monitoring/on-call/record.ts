@@ -47,7 +47,8 @@ export function timeline(
   const computedFrom = Math.min(recorded.nextChangeAt ?? now, now)
   const past = recorded.rows
     .map((row) => ({ ...row, until: row.until ?? computedFrom }))
-    .filter((row) => row.until > from && row.from < until && row.from < row.until)
+    // A row that ends at `from` is the begin of a shift that continues.
+    .filter((row) => row.until >= from && row.from < until && row.from < row.until)
   // A computed shift that was cut at the end of the rows continues the last of them.
   const computed = until > computedFrom ? shifts(facts, Math.max(computedFrom, 0), until) : []
   const last = past.at(-1)

@@ -85,8 +85,13 @@ test('the person on call is shown with address, name or coverage by key', async 
   const { call, layer, roKey, address } = await onCallTeam(app, { anna: 'responder', ben: 'owner' })
   const { id } = jsonOf(await call('POST', '/schedules/', { name: 'Primary', layers: [layer(['anna', 'ben'])] }))
   const of = async (path: string, key?: string) => jsonOf(await call('GET', path, undefined, key)).on_call[0]
+  // As if the schedule had been created an hour ago.
+  const hourAgo = app.db.raw("date_trunc('second', from_at) - interval '1 hour'")
+  const own = app.db('schedules').where({ uuid: id }).select('id')
+  const [shift] = await app.db('shifts').whereIn('schedule_id', own).update({ from_at: hourAgo }).returning('from_at')
   const now = await of('/')
   t.like(now, { schedule: id, name: 'Primary', covered: true, source: 'layer 1' })
+  t.is(Date.parse(now.since), Number(shift.from_at), 'the begin of the shift, not the time of the request')
   t.true([address('anna'), address('ben')].includes(now.person.address))
   t.not(now.next.address, now.person.address)
   t.like(await of('/', roKey), { person: null, covered: true, next: null })
