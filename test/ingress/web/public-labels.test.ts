@@ -30,7 +30,10 @@ test('public labels are plain, and maintenance is not an outage', (t) => {
 for (const [states, status, text] of [
   [[of('a', 'up'), of('b', 'down'), of('c', 'grace')], 'down', '1 of 3 is down'],
   [[of('a', 'up'), of('b', 'grace')], 'grace', 'All operational, 1 is delayed'],
-  [[of('a', 'up'), of('b', 'down', 1)], 'up', 'All operational'],
+  [[of('a', 'up'), of('b', 'down', 1)], 'up', 'All operational, 1 in maintenance'],
+  [[of('a', 'down'), of('b', 'up', 1)], 'down', '1 of 2 is down, 1 in maintenance'],
+  [[of('a', 'down', 1)], 'paused', 'In maintenance'],
+  [[of('a', 'down', 1), of('b', 'new')], 'paused', 'Nothing is known yet, 1 in maintenance'],
   [[of('a', 'new')], 'new', 'Nothing is known yet'],
   [[], 'new', 'Nothing is known yet'],
 ] as const)

@@ -58,12 +58,18 @@ export function groupsOf<T extends PublicState & { check: { tags: string } }>(
     .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
 }
 
-export function overall(shown: readonly PublicState[]): { text: string; status: 'up' | 'grace' | 'down' | 'new' } {
+/** Counts checks in maintenance apart from the others. */
+export function overall(shown: readonly PublicState[]): { text: string; status: ShownStatus } {
   const count = (status: ShownStatus) => shown.filter((one) => publicStatus(one) === status).length
   const [down, late, up] = [count('down'), count('grace'), count('up')]
   const total = shown.length
-  if (down > 0) return { status: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down` }
-  if (late > 0) return { status: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed` }
-  if (up > 0) return { status: 'up', text: 'All operational' }
+  const maintained = shown.filter(({ maintenanceUntil }) => maintenanceUntil !== null).length
+  const also = maintained === 0 ? '' : `, ${maintained} in maintenance`
+  if (down > 0) return { status: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down${also}` }
+  if (late > 0) {
+    return { status: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed${also}` }
+  }
+  if (up > 0) return { status: 'up', text: `All operational${also}` }
+  if (maintained > 0) return { status: 'paused', text: maintained === total ? 'In maintenance' : `Nothing is known yet${also}` }
   return { status: 'new', text: 'Nothing is known yet' }
 }
