@@ -1,7 +1,26 @@
-import type { Notification } from '#shared/monitoring/notifications/notification.ts'
+import type { AlertLinks, Notification } from '#shared/monitoring/notifications/notification.ts'
 
 /** 2026-01-31T10:00:00Z */
 export const flipTime = Date.UTC(2026, 0, 31, 10) * 1000
+
+/** Of the first message of a policy, to an integration. */
+export const alert = {
+  incidentId: 'b1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10',
+  what: 'first',
+  severity: 'critical',
+  downAt: flipTime,
+  step: 1,
+  repeat: 0,
+  url: 'https://signals.example/incidents/b1',
+  ackUrl: 'https://signals.example/a/b1',
+  steps: null,
+  nextIn: null,
+  recipientText: '',
+  downAgo: 0,
+  lateBy: 0,
+  lateReason: 'FIRST',
+  suppressedBy: '',
+} as const satisfies AlertLinks
 
 /** A failure of the check "db-backup"; parts of it may be replaced. */
 export function someNotification(overrides: Partial<Notification> = {}): Notification {

@@ -54,7 +54,7 @@ export async function notifyOf(
   { db, outbox }: IngressDeps,
   { userId, methodId }: { userId: number; methodId: string },
   incidents: readonly Down[],
-  fields: Partial<Pick<PersonalNotification, 'what' | 'status' | 'entry'>> = {},
+  fields: Partial<Pick<PersonalNotification, 'what' | 'status' | 'entry' | 'detail'>> = {},
 ): Promise<void> {
   const detail = { step: 0, repeat: 0, reason: 'STEP', dueAt: Date.now() * 1000 } as const
   const common = { userId, methodId, what: 'first', status: 'down', entry: 0, detail, ...fields } as const

@@ -1,3 +1,5 @@
+import { nextNotification } from '#shared/monitoring/alerting/next-notification.ts'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
@@ -12,6 +14,7 @@ import { personLabel } from '#shared/monitoring/contacts/person-label.ts'
 import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { ackLinkOf } from '#shared/monitoring/notifications/ack-link.ts'
+import { recipientText } from '#shared/monitoring/notifications/alert-texts.ts'
 import type { AlertLinks, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
 import type {
   FlipForSending,
@@ -124,7 +127,7 @@ export function trialNotification(
   context: SiteContext,
   { trialId, status }: { trialId: string; status: 'up' | 'down' },
 ): Notification {
-  const claimed = { id: trialId, status, what: 'test', incidentId: null, detail: null } as const
+  const claimed = { id: trialId, status, what: 'test', incidentId: null, detail: null, methodId: null } as const
   const integration = { uuid: PLACEHOLDER_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
   return notificationOf(context, { claimed, integration }, placeholderSubject(context, status))
 }
@@ -154,7 +157,7 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
 }
 
 interface Delivery {
-  claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
+  claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail' | 'methodId'>
   integration: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
 }
 
@@ -191,18 +194,24 @@ function notificationOf(
 }
 
 function alertLinks(context: SiteContext, { claimed }: Delivery, incident: IncidentForSending): AlertLinks {
-  const { incidentId, what, detail } = claimed
+  const { incidentId, what, detail, methodId } = claimed
   const id = incidentId ?? PLACEHOLDER_UUID
   const { config, now } = context
+  const step = detail && detail.reason !== 'REASSIGNED' ? detail.step + 1 : null
+  const next = nextNotification(incident, incident.plan ?? IMPLICIT_PLAN)
   return {
     incidentId: id,
     what: what === 'repeat' || what === 'recovery' || what === 'flapping' ? what : 'first',
     severity: incident.severity,
     downAt: incident.downAt,
-    step: detail && detail.reason !== 'REASSIGNED' ? detail.step + 1 : null,
+    step,
+    steps: incident.plan?.steps.length ?? null,
+    nextIn: next && next.at > now() ? next.at - now() : null,
+    recipientText: methodId == null || !detail ? '' : recipientText(detail, incident.policy),
     repeat: detail?.repeat ?? 0,
     url: `${config.publicUrl}/incidents/${id}`,
     ackUrl: ackUrlOf(context, claimed.id),
+    downAgo: now() - incident.downAt,
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
     suppressedBy: detail?.name ?? '',

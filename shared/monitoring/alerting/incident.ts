@@ -67,6 +67,8 @@ export interface Sequence {
   step: number
   repeat: number
   reason: NotifiedReason
+  /** name of the maintenance window or parent that suppressed the step until the start */
+  suppressedBy?: string
   /** time on the plan's clock */
   start: Micros
   /** copied from the rules of the person at the start; sent ones are removed */

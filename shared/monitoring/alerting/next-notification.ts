@@ -60,7 +60,10 @@ export function outlookOf(
   return { kind: incident.notified.some((entries) => entries > 0) ? 'exhausted' : 'none' }
 }
 
-type NotifiedState = Pick<ShownIncident, 'state' | 'alertAt' | 'notified' | 'skips' | 'suppression' | 'severity'> &
+export type NotifiedState = Pick<
+  ShownIncident,
+  'state' | 'alertAt' | 'notified' | 'skips' | 'suppression' | 'severity'
+> &
   Pick<ShownIncident, 'exhaustedAt' | 'isExhausted'>
 
 /**

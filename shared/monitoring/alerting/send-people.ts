@@ -4,7 +4,7 @@ import { broughtForward, furtherStep, type PlanNow, readPlan, type StepInstance,
 import { isAtLeast, type Plan, stepOffsets } from './policy.ts'
 import { beginWait, endWait, passedOf } from './reassign.ts'
 import { MANUAL_ENTRIES, refusalOf } from './recovery.ts'
-import { type Before, earliest, reasonOf, sendStep } from './send-step.ts'
+import { type Before, earliest, isReleased, reasonOf, sendStep, suppressedByName } from './send-step.ts'
 import { peopleOf, SequenceRound, unsentOf } from './sequences.ts'
 
 /** A step that is sent later than this begins its sequences at that time. */
@@ -134,7 +134,14 @@ function startStep(
   const planned = due.offset - broughtForward(due.step, draft)
   const passed = now - alertAt
   const reason = reasonOf(due, { before: { ...before, unreached }, wasSkipped: false }, facts.isInCycle)
-  const origin = { step: due.step, repeat: due.repeat, reason, start: passed - planned > LATE_AFTER ? passed : planned }
+  const name = isReleased(reason) ? suppressedByName(facts, before.suppressedBefore) : null
+  const origin = {
+    step: due.step,
+    repeat: due.repeat,
+    reason,
+    ...(name !== null && { suppressedBy: name }),
+    start: passed - planned > LATE_AFTER ? passed : planned,
+  }
   const isPersonReached = step.people.map((target) => round.start(target, origin)).includes(true)
   const isIntegrationReached = notifications.some(({ detail }) => detail?.step === due.step)
   if (!isGrouping && (due.repeat === 0 || step.people.length > 0)) sent.add(due.step)
@@ -222,8 +229,9 @@ function decisionOf(
   if (notified) return { ...notified, ...common }
   const detail = round.notifications[0]?.detail
   if (detail) {
-    const { step, repeat, reason } = detail
-    return { outcome: 'notified', reason, detail: { step, repeat }, ...common }
+    const { step, repeat, reason, name } = detail
+    const shown = { step, repeat, ...(name !== undefined && { name }) }
+    return { outcome: 'notified', reason, detail: shown, ...common }
   }
   if (isLastResort) return { outcome: 'notified', reason: 'LAST_RESORT', detail: {}, ...common }
   const [first] = round.decisions

@@ -137,7 +137,11 @@ interface StepContext {
   suppressedBy: string | null
 }
 
-function suppressedByName({ suppressions }: Facts, reason: PendingReason | null): string | null {
+/** Returns the name of the window or parent whose suppression ended last. */
+export function suppressedByName(
+  { suppressions }: Pick<Facts, 'suppressions'>,
+  reason: PendingReason | null,
+): string | null {
   const ended = suppressions.filter((one) => one.reason === reason && one.until !== null)
   return ended.sort((a, b) => (b.until ?? 0) - (a.until ?? 0))[0]?.detail?.name ?? null
 }
@@ -188,7 +192,6 @@ function notificationOf(
   const what = due.repeat === 0 ? 'first' : 'repeat'
   // The sign separates a step that was brought forward from an earlier step with the same offset.
   const entry = Math.round(toSeconds(due.offset)) * (isEarlier(due) ? -1 : 1)
-  const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
     integrationId: integration.id,
     what,
@@ -200,9 +203,14 @@ function notificationOf(
       repeat: due.repeat,
       reason,
       dueAt: dueAt(due),
-      ...(isReleased && suppressedBy !== null && { name: suppressedBy }),
+      ...(isReleased(reason) && suppressedBy !== null && { name: suppressedBy }),
     },
   }
+}
+
+/** Returns true if a maintenance window or a parent suppressed the step until now. */
+export function isReleased(reason: NotifiedReason): boolean {
+  return reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
 }
 
 export function reasonOf(

@@ -32,6 +32,7 @@ interface Origin {
   step: number
   repeat: number
   reason: NotifiedReason
+  suppressedBy?: string
   /** time on the plan's clock */
   start: Micros
 }
@@ -199,7 +200,7 @@ export class SequenceRound {
   }
 
   #notify(sequence: Sequence, { method, after, dueAt }: SequenceEntry, schedule: string | null): void {
-    const { userId, step, repeat, reason, start } = sequence
+    const { userId, step, repeat, reason, start, suppressedBy: name } = sequence
     const what = repeat === 0 ? 'first' : 'repeat'
     const entry = Math.round(toSeconds(start)) + after
     const isUsed = this.#people.notifications.some(
@@ -213,7 +214,14 @@ export class SequenceRound {
       flipId: null,
       after,
       entry: isUsed ? MANUAL_ENTRIES + Math.floor(toSeconds(this.#now - this.#draft.downAt)) : entry,
-      detail: { step, repeat, reason, dueAt, ...(schedule !== null && { schedule }) },
+      detail: {
+        step,
+        repeat,
+        reason,
+        dueAt,
+        ...(name !== undefined && { name }),
+        ...(schedule !== null && { schedule }),
+      },
     })
   }
 

@@ -1,4 +1,5 @@
 import { type Micros, microsOfSeconds, toMillis, toSeconds } from '../../time.ts'
+import type { NotificationDetail } from '../alerting/incident.ts'
 import type { AlertLinks, Notification } from './notification.ts'
 import { type Fact, formatInstant, formatPeriod, shortName } from './text-parts.ts'
 
@@ -17,7 +18,7 @@ export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'stat
   const isDown = status === 'down'
   return [
     { label: 'Down since', value: isDown ? formatInstant(alert.downAt, timeZone) : '' },
-    { label: 'Step', value: isDown && alert.step !== null ? String(alert.step) : '' },
+    { label: 'Step', value: isDown ? stepText(alert) : '' },
     { label: 'Severity', value: alert.severity },
     { label: 'Late', value: lateness(alert) },
   ]
@@ -39,20 +40,31 @@ export function ackFacts(notification: Pick<Notification, 'status' | 'alert' | '
   return url === null ? [] : [{ label: 'Acknowledge', value: url }]
 }
 
-/** `It went down at 02:10, during "Patch night"`; empty if not suppressed. Times are in the reader's zone. */
+/** `1 of 2, next in 15 minutes` */
+function stepText({ step, steps, nextIn }: AlertLinks): string {
+  if (step === null) return ''
+  const position = steps === null ? String(step) : step > steps ? 'fallback' : `${step} of ${steps}`
+  if (nextIn === null) return position
+  const seconds = Math.round(toSeconds(nextIn))
+  return `${position}, next in ${formatPeriod(seconds < 60 ? seconds : Math.round(seconds / 60) * 60)}`
+}
+
+/**
+ * `It went down at 02:10. Delayed until now by maintenance "Patch night"`; empty if not suppressed. Times are in the
+ * reader's zone.
+ */
 export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
   const by = shortName(alert?.suppressedBy ?? '')
-  if (!alert || by === '') return ''
-  if (alert.lateReason === 'PARENT_UP') return `Still down after "${by}" came back`
-  if (alert.lateReason !== 'WINDOW_ENDED') return ''
-  const isToday = alert.lateBy < A_DAY
+  if (alert?.lateReason === 'PARENT_UP') return by === '' ? '' : `Still down after "${by}" came back`
+  if (alert?.lateReason !== 'WINDOW_ENDED') return ''
+  const isToday = alert.downAgo < A_DAY
   const at = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     ...(!isToday && { day: 'numeric', month: 'short' }),
     hour: '2-digit',
     minute: '2-digit',
   }).format(toMillis(alert.downAt))
-  return `It went down at ${at}, during "${by}"`
+  return `It went down at ${at}. Delayed until now by maintenance${by && ` "${by}"`}`
 }
 
 function lateness({ lateBy, lateReason }: AlertLinks): string {
@@ -65,4 +77,16 @@ const LATE_REASONS: Readonly<Record<string, string>> = {
   WINDOW_ENDED: 'the check was in maintenance',
   PARENT_UP: 'a check that it depends on was down',
   ACK_EXPIRED: 'the incident was acknowledged',
+}
+
+/** Returns why a person gets a message, as a sentence. */
+export function recipientText(
+  { reason, schedule }: Pick<NotificationDetail, 'reason' | 'schedule'>,
+  policy: string | null,
+): string {
+  const named = policy === null ? '' : `policy "${shortName(policy)}"`
+  if (schedule !== undefined) return `You are on call (${shortName(schedule)})${named && `, ${named}`}.`
+  if (reason === 'REASSIGNED') return 'The incident is assigned to you.'
+  if (reason === 'SNOOZE_ENDED') return 'The snooze of the incident ended.'
+  return named && `You are a recipient of ${named}.`
 }

@@ -55,24 +55,27 @@ function buttonsOf(notification: Notification) {
 }
 
 function leadOf(notification: Notification): string {
-  const { status, reason, downFor, isTest, summary, dependents = 0 } = notification
+  const { status, reason, downFor, isTest, summary, alert, dependents = 0 } = notification
   if (summary) return summary.text
   if (isTest) return `This is a test of the integration. No check is ${testLabel(status)}, and no action is needed.`
   if (status === 'down') {
     const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
     const suppression = suppressedText(notification)
-    return [went, suppression && `${suppression}.`, dependentsText(dependents)].filter((part) => part !== '').join(' ')
+    const parts = [went, suppression && `${suppression}.`, dependentsText(dependents), alert?.recipientText ?? '']
+    return parts.filter((part) => part !== '').join(' ')
   }
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
 }
 
 function emailFacts(notification: Notification): Fact[] {
-  const { flipAt, timeZone, lastPing } = notification
+  const { flipAt, timeZone, lastPing, alert, status } = notification
   if (notification.summary) return factsOf(notification)
   const source = lastPing ? [lastPing.scheme, lastPing.method, lastPing.remoteAddr, lastPing.ua] : []
   return [
-    { label: 'Changed', value: formatInstant(flipAt, timeZone) },
-    ...factsOf(notification),
+    // "Down since" is the same instant.
+    { label: 'Changed', value: alert && status === 'down' ? '' : formatInstant(flipAt, timeZone) },
+    // The first paragraph contains the reason for the recipient.
+    ...factsOf({ ...notification, ...(alert && { alert: { ...alert, recipientText: '' } }) }),
     { label: 'Last ping from', value: oneLine(source.filter((part) => part).join(', ')) },
   ].filter((fact) => fact.value !== '')
 }
@@ -90,9 +93,10 @@ function attachmentsOf(ping: NotifiedPing | null): EmailMessage['attachments'] {
 }
 
 function overviewLines({ overview, timeZone }: Notification): { text: string }[] {
-  return (overview ?? []).map(({ label, status, lastPingAt }) => ({
-    text: oneLine(`${label}: ${status}, ${lastPingAt === null ? 'never pinged' : formatInstant(lastPingAt, timeZone)}`),
-  }))
+  return (overview ?? []).map(({ label, status, lastPingAt }) => {
+    const pinged = lastPingAt === null ? 'never pinged' : `last ping ${formatInstant(lastPingAt, timeZone)}`
+    return { text: oneLine(`${label}: ${status === 'grace' ? 'late' : status} (${pinged})`) }
+  })
 }
 
 function hostOf(site: string): string {

@@ -82,11 +82,13 @@ export function factsOf(notification: Notification): Fact[] {
   if (notification.isTest) return [project]
   const tags = splitTags(check.tags).join(', ')
   return [
+    { label: 'Notified because', value: notification.alert?.recipientText ?? '' },
     ...alertFacts(notification),
     project,
     { label: 'Tags', value: tags },
     ...scheduleFacts(check),
-    { label: 'Total pings', value: String(check.nPings) },
+    // As of the last ping that the message shows: later ones may have arrived before a delayed message.
+    { label: 'Total pings', value: String(lastPing?.n ?? check.nPings) },
     { label: 'Last ping', value: lastPing ? describePing(lastPing, timeZone) : 'never' },
   ].filter((fact) => fact.value !== '')
 }

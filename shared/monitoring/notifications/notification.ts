@@ -56,11 +56,19 @@ export interface AlertLinks {
   downAt: Micros
   /** from 1; null if no step sent the message */
   step: number | null
+  /** number of steps of the policy; null without a policy */
+  steps: number | null
+  /** time until the next notification; null if none follows or it is not known */
+  nextIn: Micros | null
+  /** `You are on call (Primary), policy "Nights".`; empty for an integration */
+  recipientText: string
   /** 0 for the first message of its step */
   repeat: number
   url: string
   /** page for acknowledging without signing in */
   ackUrl: string
+  /** time since `downAt` */
+  downAgo: Micros
   lateBy: Micros
   lateReason: string
   /** name of the window or parent that suppressed the message until now; may be empty */

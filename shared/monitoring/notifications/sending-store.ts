@@ -2,6 +2,9 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { IS_EXHAUSTED } from '../alerting/incident-store.ts'
+import type { NotifiedState } from '../alerting/next-notification.ts'
+import type { Plan } from '../alerting/policy.ts'
 import { personName } from '../contacts/person-store.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
@@ -83,9 +86,11 @@ export async function lastPingsUntil(
   return requested.map((_, place) => pings.get(place) ?? null)
 }
 
-export interface IncidentForSending {
+export interface IncidentForSending extends NotifiedState {
   checkId: number
-  severity: string
+  /** name of the policy; null without one */
+  policy: string | null
+  plan: Plan | null
   downAt: Micros
   upAt: Micros | null
   reason: FlipReason
@@ -97,7 +102,9 @@ export interface IncidentForSending {
 }
 
 const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>()(`
-  i.id, i.check_id, i.severity, ${microsOf('i.down_at')} AS downAt,
+  i.id, i.check_id, i.severity, i.state, ${microsOf('i.alert_at')} AS alertAt, i.notified, i.skips, i.suppression,
+  ${microsOf('i.exhausted_at')} AS exhaustedAt, ${IS_EXHAUSTED} AS isExhausted, p.name AS policy, p.plan,
+  ${microsOf('i.down_at')} AS downAt,
   ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS upAt, coalesce(flip.reason, '') AS reason,
   coalesce(nullif(c.name, ''), c.uuid::text) AS name,
   coalesce(i.ack_by, '') AS ackBy, coalesce(i.ack_via, '') AS ackVia,
@@ -107,6 +114,7 @@ export async function incidentsForSending(db: Knex, ids: readonly string[]): Pro
   const rows = await query(
     db,
     typed`SELECT ${INCIDENTS_COLUMNS} FROM incidents i JOIN checks c ON c.id = i.check_id
+     LEFT JOIN alert_policies p ON p.id = i.policy_id
      LEFT JOIN LATERAL (
        SELECT f.reason FROM flips f WHERE f.check_id = i.check_id AND f.to_status = 'down'
          AND f.at <= coalesce(i.resolved_at, now()) ORDER BY f.id DESC LIMIT 1) flip ON true

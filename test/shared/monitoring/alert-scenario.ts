@@ -56,6 +56,8 @@ export interface PersonalMessage {
   entry: number
   step: number | null
   reason: string | null
+  /** of the window or parent that suppressed it until now */
+  name: string | null
 }
 
 /** Simulates one check in virtual time and collects the notifications of `decide`. */
@@ -207,7 +209,8 @@ export class Scenario {
       const state = this.#options.personalOutcome?.(methodId, this.now) ?? 'delivered'
       const at = (this.now - START) / SECOND
       const step = detail?.step ?? null
-      this.personal.push({ at, user: userId, method: methodId, what, entry, step, reason: detail?.reason ?? null })
+      const { reason = null, name = null } = detail ?? {}
+      this.personal.push({ at, user: userId, method: methodId, what, entry, step, reason, name })
       const attempts = state === 'delivered' || state === 'failed' ? 1 : 0
       const id = uuidOf(20_000 + this.personalRows.length)
       const sent = { id, incidentId, userId, methodId, what, status, entry, step, state, attempts, isReplaced: false }

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
 import { addDown, addMethod, addPerson, type Down, notifyOf } from '../../support/personal.ts'
@@ -159,6 +160,28 @@ test.serial('the link in a text message acts for its person, and may be undone f
   t.is((await stored()).state, 'alerting')
   await app.db('memberships').where({ user_id: person.id }).delete()
   t.is((await act(text, 'do=ack')).status, 404, 'a former member')
+})
+
+test.serial('a message to a person names the schedule, the policy and the next step', async (t) => {
+  const { project, person } = await aPerson()
+  const methodId = await addMethod(app.deps, person.id, 'gotify', { url: gotify.url, token: 'key' })
+  const steps = [0, 900].map((wait) => ({ ...IMPLICIT_PLAN.steps[0], wait }))
+  const [policy] = await app
+    .db('alert_policies')
+    .insert({ project_id: project.id, name: 'Nights', match: '', position: 1, plan: { ...IMPLICIT_PLAN, steps } })
+    .returning('id')
+  const incident = await addDown(app.deps, project.id, 'db')
+  await app
+    .db('incidents')
+    .where({ id: incident.incidentId })
+    .update({ policy_id: policy.id, alert_at: new Date(), notified: '[1, 0]', state: 'alerting' })
+  const detail = { step: 0, repeat: 0, reason: 'WINDOW_ENDED', dueAt: Date.now() * 1000, name: 'Patch night' } as const
+  const fields = { detail: { ...detail, schedule: 'Primary' } }
+  await notifyOf(app.deps, { userId: person.id, methodId }, [incident], fields)
+  const message = textOf(await gotify.waitFor(1))
+  t.regex(message, /Notified because:\*\* You are on call \(Primary\), policy "Nights"\./)
+  t.regex(message, /Step:\*\* 1 of 2, next in 15 minutes/)
+  t.regex(message, /Delayed until now by maintenance "Patch night"/)
 })
 
 test.serial('a permanent failure disables the method, and other methods get a notice', async (t) => {

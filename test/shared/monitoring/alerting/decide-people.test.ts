@@ -31,6 +31,21 @@ test('each person of a step gets their rules and the recovery', (t) => {
   t.is(scenario.incidents[0]?.state, 'resolved')
 })
 
+test('a person whose notification was suppressed learns the name of the window or parent', (t) => {
+  for (const reason of ['MAINTENANCE', 'PARENT_DOWN'] as const) {
+    const start = Date.UTC(2026, 10, 22, 10) * 1000
+    const suppression = { reason, since: start, until: start + 300e6, detail: { name: 'Patch night' } }
+    const plan = { steps: [stepOf(0, { people: [person('anna')] })] }
+    const scenario = new Scenario({ plan, people: peopleFacts(people), suppressions: () => [suppression] })
+    scenario.flip('down', 60).until(400)
+    t.deepEqual(
+      scenario.personal.map(({ name }) => name),
+      ['Patch night'],
+    )
+    t.like(scenario.decisions.at(-1), { outcome: 'notified', detail: { name: 'Patch night' } })
+  }
+})
+
 test('a step restarts only its own sequences, by a repeat', (t) => {
   const steps = [
     stepOf(0, { people: [person('anna')], repeat: { every: 200, times: 1 } }),

@@ -19,7 +19,7 @@ import {
   formatPeriod,
 } from '#shared/monitoring/notifications/text-parts.ts'
 import { slackMessage } from '../../../../workers/notifier/transports/slack-format.ts'
-import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
+import { alert, flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
 
 for (const [seconds, text] of [
   [0, '0 seconds'],
@@ -58,20 +58,6 @@ test('a text message contains no line breaks and no special spaces', (t) => {
   const check = { ...someNotification().check, name: 'a\u00a0b\r\nc' }
   t.is(smsText(someRecovery({ check }), 'Signalbox'), 'Signalbox: The check "a b c" is UP, after 1 hour, 30 minutes.')
 })
-
-const alert = {
-  incidentId: 'b1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10',
-  what: 'first',
-  severity: 'critical',
-  downAt: flipTime,
-  step: 1,
-  repeat: 0,
-  url: 'https://signals.example/incidents/b1',
-  ackUrl: 'https://signals.example/a/b1',
-  lateBy: 0,
-  lateReason: 'FIRST',
-  suppressedBy: '',
-} as const
 
 test('a message of a policy shows step, severity, acknowledge link and delay', (t) => {
   const withAlert = (more: object, rest: object = {}) => someNotification({ alert: { ...alert, ...more }, ...rest })
@@ -123,12 +109,13 @@ test('a delayed message names the window or the recovered parent', (t) => {
   const window = { lateReason: 'WINDOW_ENDED', suppressedBy: 'Patch\nnight' }
   t.is(
     textWith({ ...window, lateBy: 7_200_000_000 }),
-    `S: The check "db-backup" is DOWN (a failure signal was received). It went down at 12:00, during "Patch night". 2 checks depend on it. Acknowledge: ${alert.ackUrl}`,
+    `S: The check "db-backup" is DOWN (a failure signal was received). It went down at 12:00. Delayed until now by maintenance "Patch night". 2 checks depend on it. Acknowledge: ${alert.ackUrl}`,
     'in the zone of the reader',
   )
   const mail = emailMessage(someNotification({ alert: { ...alert, ...window } }), 'S').text
-  t.regex(mail, /It went down at 12:00, during "Patch night"\./)
-  t.regex(textWith({ ...window, lateBy: 100_000_000_000 }), /It went down at 31 Jan, 12:00, during "Patch night"\./)
+  t.regex(mail, /It went down at 12:00\. Delayed until now by maintenance "Patch night"\./)
+  t.regex(textWith({ ...window, downAgo: 100_000_000_000 }), /It went down at 31 Jan, 12:00\. Delayed until now/)
+  t.regex(textWith({ ...window, suppressedBy: '' }), /Delayed until now by maintenance\./, 'a window without a name')
   t.regex(
     textWith({ lateReason: 'PARENT_UP', suppressedBy: 'router' }),
     /\. Still down after "router" came back\. 2 checks/,
