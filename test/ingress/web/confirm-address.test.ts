@@ -63,6 +63,23 @@ test.serial('a recipient consents by a button, not by opening the link', async (
   t.is((await owner.post(`/integrations/${uuid}/ask`, {}, '/account')).status, 404)
 })
 
+test.serial('no test is sent to a recipient who has not confirmed', async (t) => {
+  await setUp()
+  const tested = { ...fields('untested@example.com'), do: 'save-and-test' }
+  const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/email`, tested)
+  const path = made.headers.location ?? ''
+  const page = await owner.get(path)
+  t.true(page.text.includes('The integration is saved. Its recipient received a mail to confirm.'))
+  t.false(page.text.includes('Send a test<'))
+  await owner.post(`${path}/test`, {}, '/account')
+  t.true((await owner.get(path)).text.includes('No test was sent.'))
+  await owner.post(`${path}/edit`, { ...tested, name: 'Renamed' }, '/account')
+  t.true((await owner.get(path)).text.includes('Its recipient received a mail to confirm.'))
+  const own = app.deps.db('integrations').where({ uuid: path.split('/').at(-1) }).select('id')
+  t.deepEqual(await app.deps.db('notifications').whereIn('integration_id', own), [])
+  await mailedPath('untested@example.com')
+})
+
 test.serial('a new address must consent, and the old link becomes invalid', async (t) => {
   await setUp()
   const uuid = await create('first@example.com')

@@ -215,3 +215,14 @@ test.serial('“Save and send test” stores the integration and sends one test 
   t.is(changed.headers.location, page)
   t.is((await tests()).length, 2)
 })
+
+test.serial('an imported integration without settings is listed with a link to enter them', async (t) => {
+  await setUp()
+  const { id, uuid } = await add('imported')
+  const sealed_config = app.deps.secrets.seal('integration', '{}')
+  await app.deps.db('integrations').where({ id }).update({ sealed_config, disabled_at: new Date() })
+  const { text } = await owner.get(base)
+  t.regex(text, /<span class="pill bad">needs settings</)
+  t.true(text.includes(`href="/integrations/${uuid}/edit"`))
+  t.notRegex(text, /switched off|role="switch"/)
+})

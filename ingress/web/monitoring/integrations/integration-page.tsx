@@ -24,14 +24,16 @@ export function IntegrationPage({ context, view }: Props) {
         </h1>
         {view.mayEdit && (
           <div class="row">
-            <Form context={context} action={`${view.path}/test`} class="row">
-              <button type="submit" class="primary">
-                Send a test
-              </button>
-              <button type="submit" name="status" value="up">
-                Test a recovery
-              </button>
-            </Form>
+            {view.integration.isEmailVerified && (
+              <Form context={context} action={`${view.path}/test`} class="row">
+                <button type="submit" class="primary">
+                  Send a test
+                </button>
+                <button type="submit" name="status" value="up">
+                  Test a recovery
+                </button>
+              </Form>
+            )}
             <a class="button" href={`${view.path}/edit`}>
               Edit
             </a>

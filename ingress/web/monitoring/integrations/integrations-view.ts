@@ -26,6 +26,8 @@ const USERS_SHOWN = 12
 type UsingPolicy = Pick<StoredPolicy, 'uuid' | 'name'>
 
 export type ListedIntegration = StoredIntegration & {
+  /** an import created it without settings */
+  needsSettings: boolean
   /** number of checks that use it */
   uses: number
   policies: readonly UsingPolicy[]
@@ -45,7 +47,7 @@ export interface IntegrationListView {
 }
 
 export async function loadIntegrations(
-  { db, now }: { db: Knex; now(): Micros },
+  { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
   project: MemberProject,
 ): Promise<IntegrationListView> {
   const [integrations, uses, policies, recent] = await Promise.all([
@@ -60,6 +62,7 @@ export async function loadIntegrations(
     mayEdit: may(project.role, 'edit'),
     integrations: integrations.map((integration) => ({
       ...integration,
+      needsSettings: needsSettings(integration, secrets),
       uses: uses.get(integration.uuid) ?? 0,
       policies: policies.filter((policy) => notifies(policy, integration.uuid)),
       states: recent.get(integration.id)?.states ?? [],

@@ -66,7 +66,7 @@ function integrationColumns(context: Context, view: IntegrationListView): Column
 
 const nameOf = ({ name, kind }: ListedIntegration) => name || labelOfKind(kind)
 
-/** An integration that cannot send now has no test button. */
+/** An integration that cannot send now has no test button; one without settings has no switch. */
 function Actions(props: { context: Context; integration: ListedIntegration; base: string }) {
   const { context, integration, base } = props
   const path = `/integrations/${integration.uuid}`
@@ -84,23 +84,29 @@ function Actions(props: { context: Context; integration: ListedIntegration; base
           hidden={{ back: base }}
         />
       )}
-      <Form
-        context={context}
-        id={`switch-${integration.uuid}`}
-        action={`${path}/${isOn ? 'disable' : 'enable'}`}
-        inline="Saved"
-      >
-        <input type="hidden" name="back" value={base} />
-        <button
-          type="submit"
-          role="switch"
-          class="switch"
-          aria-checked={isOn}
-          aria-label={`${nameOf(integration)} notifies`}
+      {integration.needsSettings ? (
+        <a class="button quiet" href={`${path}/edit`} aria-label={`Enter the settings of ${nameOf(integration)}`}>
+          Enter settings
+        </a>
+      ) : (
+        <Form
+          context={context}
+          id={`switch-${integration.uuid}`}
+          action={`${path}/${isOn ? 'disable' : 'enable'}`}
+          inline="Saved"
         >
-          {isOn ? 'On' : 'Off'}
-        </button>
-      </Form>
+          <input type="hidden" name="back" value={base} />
+          <button
+            type="submit"
+            role="switch"
+            class="switch"
+            aria-checked={isOn}
+            aria-label={`${nameOf(integration)} notifies`}
+          >
+            {isOn ? 'On' : 'Off'}
+          </button>
+        </Form>
+      )}
     </div>
   )
 }
@@ -110,7 +116,9 @@ function LastResult({ integration, now }: { integration: ListedIntegration; now:
   const at = integration.lastNotifyAt === null ? null : microsOfDate(integration.lastNotifyAt)
   return (
     <>
-      {integration.disabledAt !== null ? (
+      {integration.needsSettings ? (
+        <span class="pill bad">needs settings</span>
+      ) : integration.disabledAt !== null ? (
         <span class="pill bad">switched off</span>
       ) : !integration.isEmailVerified ? (
         <span class="pill bad">not confirmed</span>

@@ -4,7 +4,7 @@ import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
-import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { findIntegration, listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { decryptConfig, needsSettings } from '#shared/monitoring/operations/integration-config.ts'
 import {
   createIntegration,
@@ -98,7 +98,10 @@ async function change(context: FormContext): Promise<void> {
     if (trial) return await showEdit(context, { name, config, ...trial })
     const input = { project, integration, name, config }
     const { isRefreshing } = await updateIntegration(deps.db, personOf(context, session), input, deps)
-    if (form.get('do') === SAVE_AND_TEST) return await testSaved(context, { integration, project, session })
+    if (form.get('do') === SAVE_AND_TEST) {
+      const saved = await findIntegration(deps.db, project.id, integration.uuid)
+      return await testSaved(context, { integration: saved ?? integration, project, session })
+    }
     redirect(
       context,
       `/integrations/${integration.uuid}?done=${isRefreshing ? 'recipient-requested' : 'integration-saved'}`,
@@ -141,10 +144,14 @@ function sentence(error: ValidationError, kind: IntegrationKind): string {
 
 async function sendTest(context: FormContext): Promise<void> {
   const { integration, project, session } = await requireIntegrationOf(context, 'edit')
+  const path = `/integrations/${integration.uuid}`
+  if (!integration.isEmailVerified) return goBack(context, path, { notice: `No test was sent. ${UNCONFIRMED}` })
   const status = field(context.form, 'status') === 'up' ? 'up' : 'down'
   await testIntegration(personOf(context, session), { project, integration, status }, context.deps)
-  goBack(context, `/integrations/${integration.uuid}`, { notice: testNotice(context) })
+  goBack(context, path, { notice: testNotice(context) })
 }
+
+const UNCONFIRMED = 'Its recipient received a mail to confirm. Send a test once they have agreed.'
 
 function testNotice({ pingRefusal }: Context): string {
   return pingRefusal === null
@@ -152,14 +159,21 @@ function testNotice({ pingRefusal }: Context): string {
     : 'The test message is stored. It is sent when the message broker is available again.'
 }
 
-/** Sends a test through the integration that was just saved; its page shows the result. */
+/**
+ * Sends a test through the integration that was just saved; its page shows the result. Sends none to a recipient who
+ * must first confirm.
+ */
 async function testSaved(
   context: FormContext,
   { integration, project, session }: { integration: StoredIntegration } & Pick<ProjectWorkspace, 'project' | 'session'>,
 ): Promise<void> {
-  await testIntegration(personOf(context, session), { project, integration, status: 'down' }, context.deps)
   const path = `/integrations/${integration.uuid}`
-  setFlash(context, path, { notice: `The integration is saved. ${testNotice(context)}` })
+  const { isEmailVerified } = integration
+  if (isEmailVerified) {
+    await testIntegration(personOf(context, session), { project, integration, status: 'down' }, context.deps)
+  }
+  const notice = isEmailVerified ? testNotice(context) : UNCONFIRMED
+  setFlash(context, path, { notice: `The integration is saved. ${notice}` })
   redirect(context, path)
 }
 
