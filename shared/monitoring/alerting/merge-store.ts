@@ -137,17 +137,24 @@ export async function insertMemberActs(
   )
 }
 
-const ID_COLUMNS = columns<{ id: string }>({ id: 'i.id' })
+interface Suggested {
+  id: string
+  /** of the check, or its uuid */
+  name: string
+}
+
+const SUGGESTED_COLUMNS = columns<Suggested>()(`i.id, coalesce(nullif(c.name, ''), c.uuid::text) AS name`)
 
 /** Open incidents of the project that began within five minutes of this one, or whose check shares a parent. */
 export async function suggestedMerges(
   db: Knex,
   projectId: number,
   { id, limit }: { id: string; limit: number },
-): Promise<string[]> {
-  const rows = await query(
+): Promise<Suggested[]> {
+  return await query(
     db,
-    typed`SELECT ${ID_COLUMNS} FROM incidents i JOIN incidents own ON own.id = ?::uuid
+    typed`SELECT ${SUGGESTED_COLUMNS} FROM incidents i JOIN incidents own ON own.id = ?::uuid
+       JOIN checks c ON c.id = i.check_id
      WHERE i.project_id = ? AND i.id <> own.id AND i.resolved_at IS NULL AND i.lead_id IS NULL
        AND (i.down_at BETWEEN own.down_at - interval '5 minutes' AND own.down_at + interval '5 minutes'
             OR EXISTS (SELECT FROM check_rules mine JOIN check_rules theirs ON theirs.check_id = i.check_id
@@ -156,5 +163,4 @@ export async function suggestedMerges(
      ORDER BY i.n LIMIT ?`,
     [id, projectId, limit],
   )
-  return rows.map((row) => row.id)
 }

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { LogEntry } from '#shared/monitoring/pages/check-log-store.ts'
-import { firstLine, pairEntries } from '../../../ingress/web/monitoring/checks/ping-body.ts'
+import { firstLine, lastLine, pairEntries } from '../../../ingress/web/monitoring/checks/ping-body.ts'
 import { scaleOf } from '../../../ingress/web/monitoring/checks/scale.ts'
 import { previewSchedule, scheduleText } from '../../../ingress/web/monitoring/checks/schedule-text.ts'
 
@@ -76,6 +76,8 @@ test('shows the first nonblank line of a text body, none of a binary one', (t) =
   t.is(firstLine(Buffer.from('\n\n  ValueError: row 1042 \nmore')), 'ValueError: row 1042')
   t.is(firstLine(Buffer.from([0, 1, 2])), '')
   t.is(firstLine(null), '')
+  t.is(lastLine(Buffer.from('dumping\n\nValueError: row 1042 \r\n\n')), 'ValueError: row 1042')
+  t.is(lastLine(Buffer.from([0, 1, 2])), '')
   t.is(firstLine(Buffer.from('x'.repeat(300))).length, 121)
   t.is(firstLine(Buffer.from('₹'.repeat(5)).subarray(0, 13)), '₹₹₹₹', 'a truncated character is omitted')
 })

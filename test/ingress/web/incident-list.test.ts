@@ -45,7 +45,7 @@ test('tabs list incidents by state with assignee and mute reason', async (t) => 
   const { team, owner, path, ids } = await setUp()
   const { text } = await owner.get(path)
   t.deepEqual(idsOf(text), [ids.alerting, ids.muted, ids.acknowledged])
-  t.regex(lines(text), /Open 3 Acknowledged 1 Resolved 1 Mine 1/)
+  t.regex(lines(text), /All open 3 Acknowledged 1 Resolved 1 Mine 1/)
   t.regex(lines(text), /Muted backup · it is in maintenance/)
   t.regex(lines(text), /Acknowledged search .*owner-\d+@example\.com/)
   t.deepEqual(idsOf((await owner.get(`${path}?tab=resolved`)).text), [ids.resolved])
@@ -144,7 +144,7 @@ test('filters combine and apply to the counts of the tabs', async (t) => {
     .where({ id: ids.muted })
     .update({ down_at: app.db.raw(`now() - interval '2 days'`) })
   t.deepEqual(await found('since=1'), [ids.alerting, ids.acknowledged])
-  t.regex(lines((await owner.get(`${path}?q=bill`)).text), /Open 1 Acknowledged 0 Resolved 0/)
+  t.regex(lines((await owner.get(`${path}?q=bill`)).text), /All open 1 Acknowledged 0 Resolved 0/)
 })
 
 /** Acknowledges the selected incidents through the form. */

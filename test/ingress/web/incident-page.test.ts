@@ -73,11 +73,11 @@ test('times are in the zone of the account, otherwise in that of the check, and 
   t.is(await zone(), 'Europe/Riga')
 })
 
-test('the page of an incident and its check show the first line of the last failure', async (t) => {
+test('the page of an incident and its check show the last line of the last failure', async (t) => {
   const { owner, team, check, checkId, path } = await setUp()
   await app.db('flips').where({ check_id: checkId }).update({ reason: 'fail' })
   const ping = { check_id: checkId, type: 'fail', scheme: 'http', method: 'POST', ua: 'curl' }
-  await app.db('pings').insert({ ...ping, slot: 1, n: 1, at: new Date(), body: '\nno <space>\nsecond' })
+  await app.db('pings').insert({ ...ping, slot: 1, n: 1, at: new Date(), body: 'dumping\nno <space>\n\n' })
   await app.db('checks').where({ id: checkId }).update({ n_pings: 1 })
   for (const page of [path, `/checks/${check}`])
     t.regex(lines((await owner.get(page)).text), /Last failure: ping #1 : no <space> /)
@@ -85,6 +85,10 @@ test('the page of an incident and its check show the first line of the last fail
   const { text } = await reader.get(path)
   t.regex(text, /Last failure: <a href="\/checks\/[0-9a-f]{40}\/pings\/1">/)
   t.false(lines(text).includes('no <space>'), 'a body may contain a ping URL')
+  t.true(text.includes('. Open it to read its body, in which ping addresses are hidden.'))
+  const log = lines((await reader.get(`/checks/${check}`)).text)
+  t.regex(log, /with a body .*Bodies are shown here only to roles that may change checks/)
+  t.false(lines((await owner.get(`/checks/${check}`)).text).includes('Bodies are shown here only'))
 })
 
 test('a long timeline continues on the next page', async (t) => {
@@ -181,7 +185,7 @@ test('incidents that began together can be merged and separated', async (t) => {
   const { owner, team, path, id } = await setUp()
   const { id: member } = await addIncidentOf({ owner, team }, { name: 'ledger', minutes: 12 })
   const { id: earlier } = await addIncidentOf({ owner, team }, { name: 'mailer', minutes: 60 })
-  t.regex((await owner.get(path)).text, /1 more began at that time: Merge/)
+  t.regex((await owner.get(path)).text, /Merge “ledger”, which began at that time/)
   t.is((await owner.post(`${path}/collect`, { _confirmed: 'yes' }, path)).status, 303)
   t.is((await app.db('incidents').where({ id: member }).first()).lead_id, id)
   t.is((await app.db('incidents').where({ id: earlier }).first()).lead_id, null)

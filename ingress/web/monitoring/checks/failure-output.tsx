@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
 import { findPing } from '#shared/monitoring/pages/check-log-store.ts'
 import { tableOf } from '#shared/monitoring/pings/kept-failure-store.ts'
-import { firstLine } from './ping-body.ts'
+import { firstLine, lastLine } from './ping-body.ts'
 
 export interface FailureOutput {
   n: number
-  /** first line of the body; empty for a mail, a binary body or none */
+  /** last line of the body, which usually contains the error; empty for a mail, a binary body or none */
   line: string
 }
 
@@ -17,7 +17,10 @@ export async function readFailureOutput(
 ): Promise<FailureOutput | null> {
   const table = await tableOf(deps, check, n)
   const ping = table ? await findPing(deps.db, table, check.id, n) : null
-  return ping && { n, line: ping.scheme === 'email' ? '' : firstLine(ping.body) }
+  if (!ping) return null
+  if (ping.scheme === 'email') return { n, line: '' }
+  const isWhole = (ping.body?.length ?? 0) === ping.bodyBytes
+  return { n, line: isWhole ? lastLine(ping.body) : firstLine(ping.body) }
 }
 
 /** @param props.path of the check's page */
@@ -31,16 +34,17 @@ export function Output({
   showsBody: boolean
 }) {
   if (!output) return null
-  const line = showsBody ? output.line : ''
+  const { line } = output
   return (
     <p>
       Last failure: <a href={`${path}/pings/${output.n}`}>ping #{output.n}</a>
-      {line !== '' && (
+      {line !== '' && showsBody && (
         <>
           {': '}
           <code class="breakable">{line}</code>
         </>
       )}
+      {line !== '' && !showsBody && '. Open it to read its body, in which ping addresses are hidden.'}
     </p>
   )
 }

@@ -119,6 +119,12 @@ export function CheckLog(props: {
           ))}
         </ol>
       )}
+      {!props.showsBodies && log.entries.some(({ hasBody }) => hasBody) && (
+        <p class="hint">
+          Bodies are shown here only to roles that may change checks, because they may contain ping addresses. Open a
+          ping to read its body without these.
+        </p>
+      )}
       {log.older.length > 0 && <OlderFailures failures={log.older} path={path} now={now} />}
       <nav class="pager" aria-label="Pages of the log">
         {context.query.has('before') && <a href={`${path}?${query}#log`}>Newest</a>}

@@ -137,10 +137,22 @@ const MAX_LENGTH = 120
 
 /** Returns the first non-blank line, truncated; empty if the bytes are not text. */
 export function firstLine(head: Buffer | null): string {
-  if (!head) return ''
-  const text = head.toString('utf8')
-  if (head.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return ''
-  const line = text.split('\n').find((one) => one.trim() !== '') ?? ''
+  return shortened(textLines(head).find(isNotBlank) ?? '')
+}
+
+/** Returns the last non-blank line of a whole body, truncated; empty if the bytes are not text. */
+export function lastLine(body: Buffer | null): string {
+  return shortened(textLines(body).findLast(isNotBlank) ?? '')
+}
+
+const isNotBlank = (line: string) => line.trim() !== ''
+
+function textLines(bytes: Buffer | null): string[] {
+  if (bytes?.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return []
+  return bytes?.toString('utf8').split('\n') ?? []
+}
+
+function shortened(line: string): string {
   const clean = line.trim().replace(/\uFFFD+$/, '')
   return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH)}…` : clean
 }

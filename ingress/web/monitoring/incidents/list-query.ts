@@ -4,7 +4,7 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 
 export const TABS = [
-  { id: 'open', label: 'Open' },
+  { id: 'open', label: 'All open' },
   { id: 'acknowledged', label: 'Acknowledged' },
   { id: 'resolved', label: 'Resolved' },
   { id: 'mine', label: 'Mine' },

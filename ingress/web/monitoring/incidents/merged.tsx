@@ -1,4 +1,5 @@
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { listText } from '#shared/monitoring/notifications/text-parts.ts'
 import { ButtonForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { StatePill } from './state.tsx'
@@ -7,8 +8,8 @@ export interface MergeView {
   /** incident that it is merged into */
   lead: ShownIncident | null
   members: readonly ShownIncident[]
-  /** number of incidents that began at the same time or share a parent */
-  suggested: number
+  /** names of incidents that began at the same time or share a parent */
+  suggested: readonly string[]
 }
 
 interface Props {
@@ -21,11 +22,19 @@ interface Props {
 
 const nameOf = ({ name }: ShownIncident) => name || 'A check without a name'
 
+const MAX_NAMED = 3
+
+/** `“db”, “web”, “mail” and 2 more` */
+function suggestedText(names: readonly string[]): string {
+  const quoted = names.slice(0, MAX_NAMED).map((name) => `“${name}”`)
+  return listText({ before: '', names: quoted, size: names.length, after: '' }, null)
+}
+
 /** Shows nothing for an incident that is not merged and has no suggestions. */
 export function Merged({ context, incident, path, view, mayEdit }: Props) {
   const { lead, members, suggested } = view
   const isOpen = incident.state !== 'resolved'
-  const isSuggested = mayEdit && isOpen && lead === null && suggested > 0
+  const isSuggested = mayEdit && isOpen && lead === null && suggested.length > 0
   if (lead === null && members.length === 0 && !isSuggested) return null
   return (
     <section class="card" aria-labelledby="merged">
@@ -50,8 +59,8 @@ export function Merged({ context, incident, path, view, mayEdit }: Props) {
         <ButtonForm
           context={context}
           action={`${path}/collect`}
-          label={`${suggested} more began at that time: Merge`}
-          confirm={`Merge ${suggested} more into “${nameOf(incident)}”? Only this incident sends notifications until it is resolved.`}
+          label={`Merge ${suggestedText(suggested)}, which began at that time`}
+          confirm={`Merge ${suggestedText(suggested)} into “${nameOf(incident)}”? Only this incident sends notifications until it is resolved.`}
           yes="Merge"
         />
       )}

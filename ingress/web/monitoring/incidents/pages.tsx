@@ -204,7 +204,7 @@ async function loadMerged(db: Knex, projectId: number, incident: ShownIncident):
     incident.members === 0 ? [] : listIncidents(db, projectId, members, MAX_MEMBERS_SHOWN),
     state === 'resolved' ? [] : suggestedMerges(db, projectId, { id, limit: MAX_MEMBERS }),
   ])
-  return { lead, members: shown, suggested: suggested.length }
+  return { lead, members: shown, suggested: suggested.map(({ name }) => name) }
 }
 
 /** Merges what the page suggested into the incident. */
@@ -212,7 +212,8 @@ async function collect(context: FormContext): Promise<void> {
   await act(
     context,
     async ({ session }, own) => {
-      const ids = await suggestedMerges(context.deps.db, own.project.id, { id: own.id, limit: MAX_MEMBERS })
+      const suggested = await suggestedMerges(context.deps.db, own.project.id, { id: own.id, limit: MAX_MEMBERS })
+      const ids = suggested.map(({ id }) => id)
       const input = { project: own.project, ids, into: own.id, via: 'page' } as const
       await mergeIncidents(context.deps.db, personOf(context, session), input)
     },
