@@ -2,8 +2,9 @@ import { h } from 'preact'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { deleteInvitations, insertLink } from '#shared/tenancy/accounts/link-store.ts'
-import { isRole, may, normalEmail, type Role } from '#shared/tenancy/accounts/roles.ts'
+import { isRole, may, normalEmail, type Role, roleMeanings } from '#shared/tenancy/accounts/roles.ts'
 import { deleteMembership, listMembers, lockOrganisation, updateRole } from '#shared/tenancy/accounts/store.ts'
+import { harmlessName } from '#shared/tenancy/mails/mail.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import { throttleInvitation } from '../account/throttle.ts'
 import { audit } from '../shell/audit.ts'
@@ -61,10 +62,12 @@ async function invite(context: FormContext): Promise<void> {
       role,
     })
     await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
+    const sender = harmlessName(members.find(({ userId }) => userId === session.userId)?.name ?? '')
+    const label = sender === null ? session.email : `${sender} (${session.email})`
     return await queueLinkMail(tx, enqueue, deps, {
       to: email,
-      subject: `${session.email} invites you to ${deps.config.siteName}`,
-      lead: `${session.email} invites you to join ${harmlessName(organisation.organisationName)} on ${deps.config.siteName}. The link is valid for one week and works once.`,
+      subject: `${label} invites you to ${deps.config.siteName}`,
+      lead: `${label} invites you to join ${organisationLabel(organisation.organisationName)} on ${deps.config.siteName} as ${role}: ${roleMeanings[role]}. The link is valid for one week and works once.`,
       action: 'Accept the invitation',
       path: `/invitations/${mailedToken}`,
       foot: 'If you do not know the sender, ignore this mail.',
@@ -76,9 +79,9 @@ async function invite(context: FormContext): Promise<void> {
   redirect(context, path)
 }
 
-/** Returns the name only if it cannot contain a link, because strangers receive this mail. */
-function harmlessName(name: string): string {
-  return /^[\p{L}\p{N} '&-]{1,60}$/u.test(name) ? `the organisation "${name}"` : 'an organisation'
+function organisationLabel(name: string): string {
+  const shown = harmlessName(name)
+  return shown === null ? 'an organisation' : `the organisation "${shown}"`
 }
 
 async function withdraw(context: FormContext): Promise<void> {

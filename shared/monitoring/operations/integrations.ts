@@ -60,7 +60,7 @@ export async function createIntegration(
       action: 'integration.created',
       target: `${name} (${kind.label})`,
     })
-    if (needsConsent) await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address })
+    if (needsConsent) await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address, actor })
     return integration
   })
 }
@@ -123,7 +123,7 @@ export async function updateIntegration(
     await assignChecks(tx, integration.id, project.id, checks)
     await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...auditEntry(integration, changes) })
     if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
-    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address: newAddress })
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address: newAddress, actor })
     return { isRefreshing: true }
   })
 }

@@ -5,6 +5,7 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { harmlessName } from '../../tenancy/mails/mail.ts'
 import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/link-mails.ts'
 import { takeTokens } from '../../tenancy/rate-limits/store.ts'
 import { email } from '../integrations/kinds/other.ts'
@@ -19,7 +20,7 @@ import {
   confirmRecipient as storeConfirmation,
   updateIntegrationRow,
 } from '../integrations/store.ts'
-import { findProjectOrganisation } from '../projects/changes-store.ts'
+import { findProjectName, findProjectOrganisation } from '../projects/changes-store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { decryptConfig } from './integration-config.ts'
@@ -70,6 +71,8 @@ export async function knownRecipients(
 export interface Requested {
   uuid: string
   address: string
+  /** who entered the address */
+  actor?: Actor
 }
 
 /** Further ones can be requested later on the page of the integration. Returns the number of mails. */
@@ -93,6 +96,7 @@ export async function requestRecipients(
     ],
     SHARE_PER_SECOND,
   )
+  const project = await findProjectName(tx, projectId)
   let left = grants.find(({ bucket }) => bucket === projectBucket)?.granted ?? 0
   let count = 0
   for (const { bucket, granted } of grants) {
@@ -100,7 +104,7 @@ export async function requestRecipients(
     if (!one || granted < 1 || left < 1) continue
     left -= 1
     count += 1
-    await mailRequest(tx, enqueue, deps, one)
+    await mailRequest(tx, enqueue, deps, { ...one, project })
   }
   return count
 }
@@ -117,13 +121,16 @@ export async function requestRecipient(
   throw new RateLimitedError('Too many requests for consent. Wait a few minutes, then try again.', 120)
 }
 
-/** The mail contains no names, because users choose them freely and could abuse the mail for their own text. */
+/** Users choose names freely and could abuse the mail for their own text, so it contains only harmless ones. */
 async function mailRequest(
   tx: Knex,
   enqueue: Enqueue,
   { config, secrets }: LinkMailDeps,
-  { uuid, address }: Requested,
+  { uuid, address, actor, project }: Requested & { project: string },
 ): Promise<void> {
+  const name = harmlessName(project)
+  const checks = name === null ? 'checks of a project' : `checks of the project "${name}"`
+  const entered = actor?.kind === 'person' ? `${actor.email} entered this address` : 'This address was entered'
   const signature = secrets.digest(confirmText(uuid, address)).toString('base64url')
   await queueLinkMail(
     tx,
@@ -132,7 +139,7 @@ async function mailRequest(
     {
       to: address,
       subject: `Do you want alerts from ${config.siteName}?`,
-      lead: `Someone entered this address to receive alerts from ${config.siteName} when checks of a project go down and come up again. Nothing is sent until you agree. The page names the project.`,
+      lead: `${entered} to receive alerts from ${config.siteName} when ${checks} go down and come up again. Nothing is sent until you agree. The page names the project.`,
       action: 'See the request',
       path: `/integrations/${uuid}/confirm/${signature}`,
       foot: 'If you did not expect this mail, no action is needed: you will not receive alerts.',
@@ -172,7 +179,7 @@ export async function requestVerificationAgain(
   if (integration.isEmailVerified) throw new NotFoundError('The recipient of this integration has consented already.')
   const address = recipientOf(integration.kind, decryptConfig(integration, deps.secrets)) ?? ''
   await deps.outbox.run(async (tx, enqueue) => {
-    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address })
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: integration.uuid, address, actor })
     const { organisationId } = project
     const target = integration.name || integration.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.recipient-requested', target })

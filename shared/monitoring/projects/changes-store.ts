@@ -68,3 +68,9 @@ export async function findProjectOrganisation(db: Knex, projectId: number): Prom
   const rows = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM projects WHERE id = ?', [projectId])
   return rows[0]?.id ?? null
 }
+
+/** Returns an empty text for a deleted project. */
+export async function findProjectName(db: Knex, projectId: number): Promise<string> {
+  const rows = await query<{ name: string }>(db, 'SELECT name FROM projects WHERE id = ?', [projectId])
+  return rows[0]?.name ?? ''
+}

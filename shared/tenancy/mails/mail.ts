@@ -1,4 +1,4 @@
-/** A short mail with one link. It contains no free text of users, because strangers could receive it. */
+/** A short mail with one link. It contains no free text of users except harmless names: strangers could receive it. */
 export interface LinkMail {
   to: string
   subject: string
@@ -17,4 +17,9 @@ export interface WrittenMail {
   text: string
   html: string
   headers: Record<string, string>
+}
+
+/** Returns the name only if it cannot contain a link or a sentence, for mails to strangers; otherwise null. */
+export function harmlessName(name: string): string | null {
+  return /^[\p{L}\p{N} '&-]{1,60}$/u.test(name) ? name : null
 }

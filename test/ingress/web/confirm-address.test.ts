@@ -33,10 +33,14 @@ async function create(address: string): Promise<string> {
 const isVerified = async (uuid: string) =>
   (await app.deps.db('integrations').where({ uuid }).first('email_verified'))?.email_verified
 
-async function mailedPath(to: string): Promise<string> {
+async function mailedText(to: string): Promise<string> {
   const mail = await smtp.waitFor((one) => one.to.includes(to))
   smtp.mails.splice(smtp.mails.indexOf(mail), 1)
-  const text = mail.raw.toString().replaceAll('=\r\n', '')
+  return mail.raw.toString().replaceAll('=\r\n', '')
+}
+
+async function mailedPath(to: string): Promise<string> {
+  const text = await mailedText(to)
   return new URL(/http:\S+\/confirm\/[\w-]+/.exec(text)?.[0] ?? '').pathname
 }
 
@@ -63,6 +67,17 @@ test.serial('a recipient consents by a button, not by opening the link', async (
   t.is((await owner.post(`/integrations/${uuid}/ask`, {}, '/account')).status, 404)
 })
 
+test.serial('the request names the project and the person who entered the address', async (t) => {
+  await setUp()
+  await create('named@example.com')
+  const text = (await mailedText('named@example.com')).replace(/\s+/g, ' ')
+  t.true(text.includes(`${emailOf(team, 'owner')} entered this address to receive alerts`), text)
+  t.true(text.includes('when checks of the project "Team project" go down'), text)
+  await app.deps.db('projects').where({ id: team.project.id }).update({ name: 'see evil.test' })
+  await create('careful@example.com')
+  t.false((await mailedText('careful@example.com')).includes('evil'), 'a name that could be a link')
+})
+
 test.serial('no test is sent to a recipient who has not confirmed', async (t) => {
   await setUp()
   const tested = { ...fields('untested@example.com'), do: 'save-and-test' }
@@ -75,7 +90,10 @@ test.serial('no test is sent to a recipient who has not confirmed', async (t) =>
   t.true((await owner.get(path)).text.includes('No test was sent.'))
   await owner.post(`${path}/edit`, { ...tested, name: 'Renamed' }, '/account')
   t.true((await owner.get(path)).text.includes('Its recipient received a mail to confirm.'))
-  const own = app.deps.db('integrations').where({ uuid: path.split('/').at(-1) }).select('id')
+  const own = app.deps
+    .db('integrations')
+    .where({ uuid: path.split('/').at(-1) })
+    .select('id')
   t.deepEqual(await app.deps.db('notifications').whereIn('integration_id', own), [])
   await mailedPath('untested@example.com')
 })

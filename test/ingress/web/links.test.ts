@@ -34,11 +34,16 @@ async function admin(...args: string[]): Promise<string> {
   return outcome.stdout.trim()
 }
 
-async function mailedPath(to: string): Promise<string> {
+async function mailedText(to: string): Promise<string> {
   const mail = await smtp.waitFor((one) => one.to.includes(to))
   smtp.mails.splice(smtp.mails.indexOf(mail), 1)
   const text = mail.raw.toString().replaceAll('=\r\n', '')
   assertOwnLinks(text)
+  return text
+}
+
+async function mailedPath(to: string): Promise<string> {
+  const text = await mailedText(to)
   return new URL(/http:\S+\/(?:reset-password|invitations)\/[\w-]+/.exec(text)?.[0] ?? '').pathname
 }
 
@@ -146,6 +151,25 @@ test.serial('an invitation creates one account with its address and role', async
   const [row] = await app.deps.db('memberships').where({ organisation_id: team.organisationId, role: 'read-only' })
   t.truthy(row)
   t.is((await createVisitor(app.url).get(path)).status, 404)
+})
+
+test.serial('an invitation names the sender and the role, and omits a name that could mislead', async (t) => {
+  const team = await createTeam(app, 'Epsilon')
+  const sender = 'invites@example.com'
+  const owner = await join(app, team, 'owner', sender)
+  const base = `/organisations/${team.organisationUuid}`
+  const invite = async (name: string, email: string) => {
+    await app.deps.db('users').where({ email: sender }).update({ name })
+    await owner.post(`${base}/invitations`, { email, role: 'responder' }, `${base}/members`)
+    return await mailedText(email)
+  }
+  const named = await invite('Ada Owner', 'first@example.com')
+  t.regex(named, /^Subject: Ada Owner \(invites@example\.com\) invites you to/m)
+  t.regex(
+    named.replace(/\s+/g, ' '),
+    /"Epsilon" on Signalbox as responder: read access, incidents and on-call shifts\./,
+  )
+  t.regex(await invite('see evil.test', 'second@example.com'), /^Subject: invites@example\.com invites you to/m)
 })
 
 test.serial('an invitation opened by a member stays valid for its recipient', async (t) => {
