@@ -44,7 +44,7 @@ test.serial('a policy is created, shown in sentences, changed and deleted', asyn
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
   const onCheck = async () =>
     /<h2 id="notified">.*?<\/section>/.exec((await owner.get(`/checks/${check}`)).text)?.[0] ?? ''
-  t.regex(await onCheck(), /id="notified">Notifications<.*?None\./)
+  t.regex(await onCheck(), /id="notified">Notifications<.*?None\..*edit#integrations">Choose integrations</)
   t.is((await owner.post(`${base}/policies/new`, form)).status, 303)
   t.regex(await onCheck(), /Integrations of this check.*None, although the alert policy notifies them\./)
   const list = plain((await owner.get(`${base}/policies`)).text)
@@ -69,6 +69,16 @@ test.serial('a policy is created, shown in sentences, changed and deleted', asyn
   t.regex((await owner.get(`${base}/policies`)).text, /Night.*<b>After 15 min<\/b> E-mail/, 'shown by its type')
   t.is((await owner.post(`${path}/delete`, {}, `${base}/policies`)).status, 303)
   t.notRegex((await owner.get(`${base}/policies`)).text, /Night/)
+})
+
+test.serial('a policy shows how many checks it matches while another one applies', async (t) => {
+  await setUp()
+  await addCheck(owner, team, { name: 'db', tags: 'prod db' })
+  await owner.post(`${base}/policies/new`, form)
+  await owner.post(`${base}/policies/new`, { ...form, name: 'Databases', match: 'db', position: '2' })
+  const list = (await owner.get(`${base}/policies`)).text
+  t.regex(list, /For checks with the tag prod: 1 check</)
+  t.regex(list, /For checks with the tag db: 0 checks\. Another policy applies to 1 more check that matches\.</)
 })
 
 test.serial('the form has every setting of a policy and saves it unchanged', async (t) => {

@@ -226,3 +226,23 @@ test.serial('an imported integration without settings is listed with a link to e
   t.true(text.includes(`href="/integrations/${uuid}/edit"`))
   t.notRegex(text, /switched off|role="switch"/)
 })
+
+test.serial(
+  'an integration of the form for a check is named by its address, or by its type and a number',
+  async (t) => {
+    await setUp()
+    const project = `/projects/${team.project.uuid}`
+    const fields = { timeout: '1', timeout_unit: 'days', grace: '1', grace_unit: 'hours' }
+    const hook = 'https://hooks.slack.example/services/'
+    for (const [kind, value] of [
+      ['email', 'ops@example.org'],
+      ['slack', `${hook}1`],
+      ['slack', `${hook}2`],
+    ] as const) {
+      const check = { ...fields, name: value.slice(-5), new_kind: kind, new_value: value }
+      t.is((await owner.post(`${project}/checks`, check, `${project}/checks/new`)).status, 303)
+    }
+    const names = await app.deps.db('integrations').where({ project_id: team.project.id }).orderBy('id').pluck('name')
+    t.deepEqual(names, ['ops@example.org', 'Slack', 'Slack 2'])
+  },
+)

@@ -97,6 +97,14 @@ test('people are chosen from the members of the organisation, and their order is
 const peopleIn = (html: string) =>
   [...html.matchAll(/<input type="hidden" name="layers\[0\]\.people" value="([^"]*)"/g)].map(([, address]) => address)
 
+test('a schedule that no policy names leads to the form of a policy', async (t) => {
+  const { team, base, owner, reader } = await setUp()
+  const path = await addSchedule(owner, base, aForm([emailOf(team, 'owner')]))
+  const link = `notified. <a href="/projects/${team.project.uuid}/policies/new">Add policy</a>`
+  t.true((await owner.get(path)).text.includes(link))
+  t.false((await reader.get(path)).text.includes('Add policy'))
+})
+
 test('times of a schedule are chosen to the minute', async (t) => {
   const { base, owner } = await setUp()
   const inputs = (await owner.get(`${base}/new`)).text.match(/<input[^>]*type="datetime-local"[^>]*>/g) ?? []

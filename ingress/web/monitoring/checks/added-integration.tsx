@@ -3,6 +3,7 @@ import { CodedError } from '#shared/errors.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { createIntegration, toggleIntegration } from '#shared/monitoring/operations/integrations.ts'
 import type { Project } from '#shared/monitoring/projects/store.ts'
 import type { Config } from '#shared/platform/process/config.ts'
@@ -57,8 +58,9 @@ export async function createAdded(
   deps: Parameters<typeof createIntegration>[3],
 ): Promise<string | null> {
   const { kind, value } = added
-  const input = { project, kind, name: labelOfKind(kind), config: { [OPTION_OF_KIND[kind]]: value } }
   try {
+    const name = await unusedName(db, project, kind === 'email' ? value.slice(0, MAX_BASE) : labelOfKind(kind))
+    const input = { project, kind, name, config: { [OPTION_OF_KIND[kind]]: value } }
     const integration = await createIntegration(db, actor, input, deps)
     await toggleIntegration(db, actor, { project, check, integrationUuid: integration.uuid })
     return null
@@ -66,6 +68,17 @@ export async function createAdded(
     if (!(error instanceof CodedError)) throw error
     return error.message
   }
+}
+
+/** Leaves space for a number within the limit of a name. */
+const MAX_BASE = 95
+
+/** Adds a number if the project has an integration of that name. A URL may contain a secret, so it is not a name. */
+async function unusedName(db: Knex, project: Project, base: string): Promise<string> {
+  const names = new Set((await listIntegrations(db, project.id)).map(({ name }) => name))
+  let name = base
+  for (let n = 2; names.has(name); n++) name = `${base} ${n}`
+  return name
 }
 
 /** @param props.added what the user has entered; the fields are empty without it */

@@ -162,7 +162,8 @@ function earlyText({ earlySeconds = 0 }: Check): string {
 export function UsedIntegrations(props: {
   check: AssignedCheck
   integrations: readonly StoredIntegration[]
-  projectUuid: string
+  /** null without the right to change the check */
+  editPath: string | null
   /** null if the check's integrations are notified directly */
   policy: Pick<Policy, 'plan'> | null
 }) {
@@ -180,7 +181,7 @@ export function UsedIntegrations(props: {
       {used.length === 0 ? (
         <p class="muted">
           {isNotified ? 'None, although the alert policy notifies them.' : 'None.'}{' '}
-          <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
+          {props.editPath !== null && <a href={props.editPath}>Choose integrations</a>}
         </p>
       ) : (
         <ul class="bare">

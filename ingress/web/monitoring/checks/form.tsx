@@ -189,7 +189,7 @@ function Recipients(props: {
   children: ComponentChildren
 }) {
   return (
-    <fieldset>
+    <fieldset id="integrations">
       <legend>Notifications</legend>
       <IntegrationChoice name="integration" integrations={props.integrations} chosen={props.chosen} />
       {props.children}

@@ -45,7 +45,7 @@ export function Side(props: { context: Context; workspace: CheckWorkspace; facts
       <UsedIntegrations
         check={check}
         integrations={integrations}
-        projectUuid={project.uuid}
+        editPath={mayEdit ? `${path}/edit#integrations` : null}
         policy={alertPolicy.policy}
       />
       <AlertPolicyCard alertPolicy={alertPolicy} integrations={integrations} now={now} path={mayEdit ? path : null} />

@@ -69,7 +69,11 @@ async function showSchedule(context: Context): Promise<void> {
       />
       <Problem text={context.flash.problem} />
       <FeedAddress context={context} />
-      <WarningList warnings={warningsOf(facts, now, useOf(schedule.uuid))} tz={schedule.tz} />
+      <WarningList
+        warnings={warningsOf(facts, now, useOf(schedule.uuid))}
+        tz={schedule.tz}
+        policyForm={may(project.role, 'edit') ? `/projects/${project.uuid}/policies/new` : null}
+      />
       <ShiftBars
         rows={rowsOf(facts, shifts, { from, until, now })}
         gaps={coverageGaps(facts, now, until)}

@@ -3,13 +3,23 @@ import type { Warning } from '#shared/monitoring/on-call/warnings.ts'
 
 const SHOWN = 5
 
-export function WarningList({ warnings, tz }: { warnings: readonly Warning[]; tz: string }) {
+/** @param props.policyForm address of the form for a new policy; null without the right to add one */
+export function WarningList(props: { warnings: readonly Warning[]; tz: string; policyForm?: string | null }) {
+  const { warnings, tz, policyForm = null } = props
   if (warnings.length === 0) return null
   return (
     <div class="problem">
       <ul>
         {warnings.slice(0, SHOWN).map((warning) => (
-          <li key={JSON.stringify(warning)}>{warningText(warning, tz)}</li>
+          <li key={JSON.stringify(warning)}>
+            {warningText(warning, tz)}
+            {warning.code === 'UNUSED' && policyForm !== null && (
+              <>
+                {' '}
+                <a href={policyForm}>Add policy</a>
+              </>
+            )}
+          </li>
         ))}
         {warnings.length > SHOWN && <li>and {warnings.length - SHOWN} more</li>}
       </ul>

@@ -197,7 +197,7 @@ async function showList(context: Context): Promise<void> {
           </div>
           <PlanTimeline lines={planLines(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')} />
           <p class="hint">
-            {matchText(policy.match)}: {checksText(counts.get(policy.id)?.length ?? 0)}
+            {matchText(policy.match)}: {usageText(policy, { policies, checks })}
           </p>
         </section>
       ))}
@@ -206,6 +206,21 @@ async function showList(context: Context): Promise<void> {
 }
 
 const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
+
+/** `1 check. Another policy applies to 2 more checks that match.` */
+function usageText(
+  policy: StoredPolicy,
+  { policies, checks }: { policies: readonly StoredPolicy[]; checks: Awaited<ReturnType<typeof projectTags>> },
+): string {
+  const appliedTo = checks.map((check) => ({ check, applied: policyFor(check, policies)?.id }))
+  const own = checksText(appliedTo.filter(({ applied }) => applied === policy.id).length)
+  const others = appliedTo.filter(({ check: { tags }, applied }) => {
+    return applied !== policy.id && policyFor({ tags, policyId: null }, [policy]) !== null
+  })
+  if (others.length === 0) return own
+  const more = others.length === 1 ? '1 more check that matches' : `${others.length} more checks that match`
+  return `${own}. Another policy applies to ${more}.`
+}
 
 function deletedText(count: number): string {
   if (count === 0) return 'No check uses it.'

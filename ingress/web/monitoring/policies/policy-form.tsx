@@ -142,7 +142,7 @@ const SELECTION: readonly FormItem[] = [
           {
             name: 'position',
             label: 'Priority',
-            hint: 'If several policies match a check by tags, the one with the lowest number applies.',
+            hint: 'If several policies match a check by tags, the one with the lowest number applies; of equal numbers, the oldest policy.',
           },
         ],
       },
