@@ -71,7 +71,7 @@ export async function knownRecipients(
 export interface Requested {
   uuid: string
   address: string
-  /** who entered the address */
+  /** entered the address */
   actor?: Actor
 }
 

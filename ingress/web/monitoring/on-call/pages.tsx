@@ -164,7 +164,11 @@ function ScheduleCard(props: { context: Context; workspace: ProjectWorkspace; ca
         {next ? `Next: ${nameOf(next.person)}, from ${wallTimeText(next.from, tz)}. ` : ''}Times in {tz}.
         {projectId !== project.id && ' Shared by another project.'}
       </p>
-      <WarningList warnings={warnings} tz={tz} />
+      <WarningList
+        warnings={warnings}
+        tz={tz}
+        policyForm={may(project.role, 'edit') ? `/projects/${project.uuid}/policies/new` : null}
+      />
     </section>
   )
 }
