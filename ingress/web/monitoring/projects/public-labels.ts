@@ -70,6 +70,7 @@ export function overall(shown: readonly PublicState[]): { text: string; status: 
     return { status: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed${also}` }
   }
   if (up > 0) return { status: 'up', text: `All operational${also}` }
-  if (maintained > 0) return { status: 'paused', text: maintained === total ? 'In maintenance' : `Nothing is known yet${also}` }
+  if (maintained > 0)
+    return { status: 'paused', text: maintained === total ? 'In maintenance' : `Nothing is known yet${also}` }
   return { status: 'new', text: 'Nothing is known yet' }
 }
