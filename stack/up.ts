@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { completedEnv, formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
+import { awaitListeners } from './await-listeners.ts'
 import { composeServices } from './compose-services.ts'
 import { adminWith, ensureCredentials, introduction, isKeyKnown, type RunAdmin, setupLink } from './credentials.ts'
 import { databaseLogins } from './database-admin.ts'
@@ -91,6 +92,7 @@ async function start(env: NodeJS.ProcessEnv, folder: string, say: (line: string)
   writePrivately(join(folder, 'env'), formatEnvFile(settings))
   writePrivately(join(folder, GIVEN), formatEnvFile(knownSettings(env)))
   await startProcesses({ settings, folder, state, save, say })
+  await awaitListeners(settings.DATABASE_URL ?? databaseUrl, say)
   const address = `http://localhost:${settings.PORT}`
   if (state.demo && !(await isKeyKnown(address, state.demo.apiKey))) {
     delete state.demo

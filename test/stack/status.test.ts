@@ -41,6 +41,13 @@ test('make up prints three next steps, make status reports refused pings, make d
   resources.defer(() => down(folder, () => {}))
   let printed = ''
   await up(env, folder, (line) => (printed += `${line}\n`))
+  const db = resources.use(openKnex(database.url))
+  t.is(
+    (await db.knex('listener_heartbeats').whereNotNull('span').distinct('kind').whereIn('kind', ['http', 'smtp']))
+      .length,
+    2,
+  )
+  t.deepEqual(await db.knex('coverage_gaps').whereNull('until_at').pluck('listener'), [])
   t.regex(printed, /^ {2}Open this link {2}http:\S+\/set-up\/\S+$/m)
   const [, ping = ''] = /^ {2}Ping this {7}curl '(http:\S+)'$/m.exec(printed) ?? []
   t.is(await (await fetch(ping)).text(), 'Created')
@@ -85,7 +92,6 @@ test('make up prints three next steps, make status reports refused pings, make d
   await demo({ STACK_SERVICES: 'environment' }, folder, (line) => (demoPrinted += `${line}\n`))
   t.deepEqual(readEnvFile(join(folder, 'env')), started, 'make demo keeps all settings of make up')
   const [, uuid = ''] = /\/projects\/([0-9a-f-]{36})\/checks$/m.exec(demoPrinted) ?? []
-  const db = resources.use(openKnex(database.url))
   const late = db.knex('checks').where({
     slug: 'cache-warmer',
     project_id: db.knex('projects').where({ uuid }).select('id'),

@@ -27,7 +27,8 @@ export interface Gap {
   cause: string
 }
 
-const SILENT_AFTER: Micros = microsOfSeconds(6)
+/** A listener without a newer proof does not accept pings. */
+export const SILENT_AFTER: Micros = microsOfSeconds(6)
 /** Time that a load balancer needs to notice a lost process. */
 const SHADOW: Micros = microsOfSeconds(20)
 /** A listener that shut down cleanly and stays away for this long counts as removed. */

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { areListenersProven, findNotableGap } from '#shared/monitoring/availability/gap-list-store.ts'
 import {
   claimWatchdog,
   recordWatchdogProblem,
@@ -39,4 +41,38 @@ test('doctor reports if the external monitor responded recently, and why not', a
   const text = await doctor(product)
   t.regex(text, /WRONG\s+WATCHDOG_URL: has not answered since 20\S+: the monitor answered 503/)
   t.false(text.includes('hidden'), 'the address may be a secret')
+})
+
+test('doctor reports a gap until its listener proves again that it accepts pings', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  await db('coverage_gaps').insert({
+    listener: 'http',
+    shards: -1,
+    from_at: db.raw(`now() - interval '1 hour'`),
+    kind: 'full',
+    cause: 'restart',
+  })
+  t.regex(await doctor(product), /WRONG\s+listeners: http has accepted no pings since 20\S+ \(restart\)/)
+  t.like(await findNotableGap(db, 0), { listener: 'http', until: null })
+  t.false(await areListenersProven(db))
+  const prove = (kind: string, sinceSeconds: number) =>
+    db('listener_heartbeats').insert({
+      instance: randomUUID(),
+      kind,
+      span: 1,
+      shards: -1,
+      from_at: db.raw('now() - make_interval(secs => ?)', [sinceSeconds]),
+      until_at: db.raw('now()'),
+    })
+  await prove('http', 2)
+  t.regex(await doctor(product), /ok\s+listeners: take pings/)
+  t.is(await findNotableGap(db, 0), null, 'no page shows a banner')
+  await prove('smtp', 2)
+  t.false(await areListenersProven(db), 'the end of the gap is not stored')
+  await db('coverage_gaps').update({ until_at: db.raw('now()') })
+  t.true(await areListenersProven(db))
+  await db('listener_heartbeats').update({ until_at: db.raw(`now() - interval '1 minute'`) })
+  await db('coverage_gaps').update({ until_at: null })
+  t.regex(await doctor(product), /WRONG\s+listeners: http/, 'the listener is silent again')
 })
