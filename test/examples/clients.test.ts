@@ -24,9 +24,9 @@ async function prepare() {
   const { clientId, clientSecret } = await makeCredentials(product)
   const cwd = temporaryFolder('clients')
   symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'))
-  const textOf = (language: string) =>
-    (blocks.find((block) => block.language === language)?.text ?? '').replaceAll('http://localhost:8080', product.url)
-  return { product, cwd, textOf, env: { API_KEY: rwKey, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } }
+  const textOf = (language: string) => blocks.find((block) => block.language === language)?.text ?? ''
+  const env = { SIGNALBOX_URL: product.url, API_KEY: rwKey, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret }
+  return { product, cwd, textOf, env }
 }
 
 test('a client that openapi-typescript generates creates a check and polls a pack', async (t) => {
@@ -34,7 +34,10 @@ test('a client that openapi-typescript generates creates a check and polls a pac
   writeFileSync(join(cwd, 'hook.mjs'), HOOK)
   const npx = `#!/bin/sh\nname=$1; shift\nexec '${process.execPath}' --import ./hook.mjs "node_modules/.bin/$name" "$@"\n`
   writeFileSync(join(cwd, 'npx'), npx, { mode: 0o755 })
-  const generated = await shell(textOf('sh'), { bin: cwd, cwd })
+  // The packages are those of the checkout, in the versions that the page names.
+  const npm = `#!/bin/sh\ntest "$*" = 'install openapi-fetch openapi-typescript typescript@5'\n`
+  writeFileSync(join(cwd, 'npm'), npm, { mode: 0o755 })
+  const generated = await shell(textOf('sh'), { bin: cwd, cwd, ...env })
   t.is(generated.code, 0, generated.out)
   writeFileSync(join(cwd, 'client.mts'), textOf('ts'))
   const options =
@@ -43,8 +46,8 @@ test('a client that openapi-typescript generates creates a check and polls a pac
   t.is(types.code, 0, types.out)
   const { code, out } = await shell(`'${process.execPath}' client.mts`, { cwd, ...env })
   t.is(code, 0, out)
-  t.regex(out, /^nightly new\n[0-9a-f-]{36} CLEAR$/m)
-  const response = await fetch(`${product.url}/api/v3/checks/?slug=nightly`, { headers: { 'X-Api-Key': env.API_KEY } })
+  t.regex(out, /^report up\n[0-9a-f-]{36} CLEAR$/m)
+  const response = await fetch(`${product.url}/api/v3/checks/?slug=report`, { headers: { 'X-Api-Key': env.API_KEY } })
   t.is((await response.json()).checks[0].n_pings, 1)
 })
 
@@ -59,5 +62,5 @@ test('the client in Go creates a check and polls a pack', async (t) => {
   const { code, out } = await shell('go vet main.go && go run main.go', { cwd, ...env })
   t.is(code, 0, out)
   // The example in TypeScript has requested the same order, which both packs then report.
-  t.regex(out, /^nightly\n[0-9a-f-]{36} (?:CLEAR|ATTENTION)$/m)
+  t.regex(out, /^report up\n[0-9a-f-]{36} (?:CLEAR|ATTENTION)$/m)
 })
