@@ -23,7 +23,7 @@ export async function ensureCredentials(folder: string, admin: RunAdmin, address
   const isUsable = stored !== null && (await isKeyKnown(address, stored.project.apiKey))
   const credentials = isUsable ? stored : await createCredentials(admin)
   writePrivately(file, `${JSON.stringify(credentials, null, 2)}\n`)
-  writePrivately(join(folder, 'keys.env'), exportLine(credentials))
+  writePrivately(join(folder, 'keys.env'), exportLine(credentials, address))
   return credentials
 }
 
@@ -68,8 +68,8 @@ export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
 }
 
 /** Sets the names that the documentation uses. */
-export function exportLine({ project, client }: Credentials): string {
-  return `export PROJECT_ID=${project.projectId} API_KEY=${project.apiKey} PING_KEY=${project.pingKey} CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}\n`
+export function exportLine({ project, client }: Credentials, address: string): string {
+  return `export SIGNALBOX_URL=${address} PROJECT_ID=${project.projectId} API_KEY=${project.apiKey} PING_KEY=${project.pingKey} CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}\n`
 }
 
 interface Introduction {

@@ -43,15 +43,24 @@ async function prepare(): Promise<Ground> {
   // The examples run as if in the checkout; the files that they write stay out of it.
   for (const name of readdirSync(root)) if (!name.startsWith('.')) symlinkSync(join(root, name), join(work, name))
   const variables = Object.fromEntries(
-    [...exportLine(credentials).matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+    [...exportLine(credentials, address).matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
   )
   const made = { product, printed, variables }
+  await addMember(run, credentials.project.projectId)
   const check = { uuid: CHECK, name: 'of the pages', timeout: 86_400, grace: 3600 }
   await runIn(made, 'curl', '', [
     ...['-sS', '-o', 'check.json', '-H', `X-Api-Key: ${variables.API_KEY}`],
     ...[`${address}/api/v3/import?apply=1`, '-d', JSON.stringify({ checks: [check] })],
   ])
   return made
+}
+
+/** Adds the person that the pages name to the organisation of their project. */
+async function addMember(run: (args: readonly string[]) => Promise<string>, projectId: string): Promise<void> {
+  const projects: { projectId: string; organisation: string }[] = JSON.parse(await run(['project', 'list', '--json']))
+  const organisation = projects.find((project) => project.projectId === projectId)?.organisation ?? ''
+  const person = ['--email', 'anna@example.org', '--password', 'a password of the pages', '--role', 'member']
+  await run(['user', 'create', ...person, '--organisation', organisation])
 }
 
 /** Returns an example with the addresses of this test instead of those of the page. */

@@ -52,7 +52,10 @@ test('make up prints three next steps, make status reports refused pings, make d
   const [, ping = ''] = /^ {2}Ping this {7}curl '(http:\S+)'$/m.exec(printed) ?? []
   t.is(await (await fetch(ping)).text(), 'Created')
   const [, mailPage = ''] = /^ {2}Read mail here {2}(http:\/\/localhost:\d+)$/m.exec(printed) ?? []
-  t.regex(readFileSync(join(folder, 'keys.env'), 'utf8'), /^export PROJECT_ID=\S+ API_KEY=\S+ PING_KEY=\S+ /)
+  t.regex(
+    readFileSync(join(folder, 'keys.env'), 'utf8'),
+    new RegExp(`^export SIGNALBOX_URL=http://localhost:${port} PROJECT_ID=\\S+ API_KEY=\\S+ PING_KEY=\\S+ `),
+  )
   t.is(printed.match(/^ {2}\S/gm)?.length, 3, 'the next steps are three lines')
 
   const { mail } = readState(folder)
