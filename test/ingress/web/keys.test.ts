@@ -43,6 +43,9 @@ test('rotation creates a key with the same name and type, and the old key works 
     ],
   )
   t.deepEqual([await statusOf(old), await statusOf(key)], [200, 200])
+  const scrape = text.slice(text.indexOf('scrape_configs'))
+  t.regex(scrape, /metrics_path: \/projects\/[0-9a-f-]{36}\/metrics\/\n/)
+  t.true(scrape.includes(`authorization: { credentials: ${key} }`), 'the key is in no URL')
   t.false((await owner.get(keys)).text.includes(key), 'it is shown once')
 
   t.is((await owner.post(`${keys}/${id}/rotate`, {}, keys)).status, 404, 'a key is replaced only once')

@@ -93,8 +93,8 @@ async function showKeys(context: Context): Promise<void> {
 
 function scrapeConfig(projectUuid: string, key: string, publicUrl: string): string {
   const { protocol, host, pathname } = new URL(publicUrl)
-  const path = `${pathname.replace(/\/$/, '')}/projects/${projectUuid}/metrics/${key}`
-  return `scrape_configs:\n  - job_name: checks\n    metrics_path: ${path}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
+  const path = `${pathname.replace(/\/$/, '')}/projects/${projectUuid}/metrics/`
+  return `scrape_configs:\n  - job_name: checks\n    metrics_path: ${path}\n    authorization: { credentials: ${key} }\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
 }
 
 const KINDS = (['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))
