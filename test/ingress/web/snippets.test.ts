@@ -22,6 +22,11 @@ test('snippets send the success keyword if bodies are searched', (t) => {
   for (const id of ['curl', 'python', 'node', 'powershell', 'go']) t.regex(all.get(id) ?? '', /all done/, id)
 })
 
+test('the cron snippet has the schedule of the check', (t) => {
+  t.regex(texts({ kind: 'cron', schedule: '*/5 * * * *' }).get('cron') ?? '', /^\*\/5 \* \* \* \* {2}curl/m)
+  t.regex(texts({ kind: 'oncalendar', schedule: 'Mon 03:00' }).get('cron') ?? '', /^15 3 \* \* \* {2}curl/m)
+})
+
 test('a mail snippet contains the keyword if subject or text is searched', (t) => {
   t.is(texts({ filterSubject: true, successKw: 'fine' }).get('email'), '1@x.test\nSubject: fine')
   t.is(texts({}).get('email'), '1@x.test')

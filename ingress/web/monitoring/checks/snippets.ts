@@ -19,7 +19,9 @@ export function snippets(
     filterSubject,
     filterBody,
     successKw,
-  }: Pick<Check, 'methods' | 'filterHttpBody' | 'filterSubject' | 'filterBody' | 'successKw'>,
+    kind,
+    schedule,
+  }: Pick<Check, 'kind' | 'schedule' | 'methods' | 'filterHttpBody' | 'filterSubject' | 'filterBody' | 'successKw'>,
 ): Snippet[] {
   const [word = ''] = successKw.split(',').map((one) => one.trim())
   const body = filterHttpBody ? word : ''
@@ -33,7 +35,7 @@ export function snippets(
     {
       id: 'cron',
       label: 'Cron',
-      text: `# starts, runs, and reports the exit status\n15 3 * * *  curl -fsS -m 10${isPost ? ' -X POST' : ''} -o /dev/null ${url}/start; /path/to/job; curl -fsS -m 10${isPost ? ' -X POST' : ''} --retry 5 --retry-connrefused -o /dev/null ${url}/$?`,
+      text: `# starts, runs, and reports the exit status\n${kind === 'cron' ? schedule : '15 3 * * *'}  curl -fsS -m 10${isPost ? ' -X POST' : ''} -o /dev/null ${url}/start; /path/to/job; curl -fsS -m 10${isPost ? ' -X POST' : ''} --retry 5 --retry-connrefused -o /dev/null ${url}/$?`,
     },
     {
       id: 'python',
