@@ -211,7 +211,7 @@ function Schedule({ check }: { check: ListedCheck }) {
   const grace = ` + ${humanDuration(check.graceSeconds)}`
   return (
     <td class="c-when" title={check.kind === 'simple' ? undefined : check.tz}>
-      {check.kind === 'simple' ? everyText(check.timeoutSeconds).replace('every ', '') : <code>{check.schedule}</code>}
+      {check.kind === 'simple' ? everyText(check.timeoutSeconds) : <code>{check.schedule}</code>}
       {grace}
     </td>
   )
