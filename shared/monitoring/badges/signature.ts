@@ -72,6 +72,18 @@ export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: s
   }
 }
 
+export function checkBadgeUrls(base: string, badgeKey: string): BadgeUrls {
+  const url = (states: BadgeStates, format: string) => `${base}/b/${states}/${badgeKey}.${format}`
+  return {
+    svg: url(2, 'svg'),
+    svg3: url(3, 'svg'),
+    json: url(2, 'json'),
+    json3: url(3, 'json'),
+    shields: url(2, 'shields'),
+    shields3: url(3, 'shields'),
+  }
+}
+
 export function* badgeListTexts(
   base: string,
   secret: string | Uint8Array,

@@ -48,6 +48,16 @@ test('a viewer sees no ping URL, and pages use unique keys', async (t) => {
   }
 })
 
+test('everyone sees the badge of a check on its page', async (t) => {
+  const { badge_key: badgeKey } = await app.deps.db('checks').where({ uuid }).first('badge_key')
+  for (const page of [await owner.get(`/checks/${uuid}`), await reader.get(`/checks/${key()}`)]) {
+    t.true(page.text.includes(`src="/b/3/${badgeKey}.svg"`))
+    t.regex(page.text, new RegExp(`!\\[Backup\\]\\(http[^)]*/b/3/${badgeKey}\\.svg\\)`))
+  }
+  const badge = await send(app.url, `/b/3/${badgeKey}.svg`)
+  t.is(badge.headers['content-type'], 'image/svg+xml')
+})
+
 test('ping URLs in the body for a viewer are masked', async (t) => {
   const sent = bodyOfPing()
   t.is((await owner.get(`/checks/${uuid}/pings/1/body`)).text, sent)

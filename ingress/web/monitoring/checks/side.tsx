@@ -1,3 +1,5 @@
+import { checkBadgeUrls } from '#shared/monitoring/badges/signature.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
@@ -8,6 +10,7 @@ import type { Micros } from '#shared/time.ts'
 import { ButtonForm, Form } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type CheckWorkspace, checkPath } from '../../shell/workspace.ts'
+import { BadgeForms, BadgeImage } from '../badge-forms.tsx'
 import { type AlertPolicy, AlertPolicyCard } from './alert-policy-card.tsx'
 import { DependsOn, type Relatives } from './depends-on.tsx'
 import { DowntimeTable, FilterRules, ScheduleFacts, UsedIntegrations } from './facts.tsx'
@@ -51,9 +54,24 @@ export function Side(props: { context: Context; workspace: CheckWorkspace; facts
       <AlertPolicyCard alertPolicy={alertPolicy} integrations={integrations} now={now} path={mayEdit ? path : null} />
       <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
       <FilterRules check={check} />
+      <CheckBadge check={check} base={context.deps.config.publicUrl} />
       <UptimeProofs since={stated} path={path} now={now} />
       {mayEdit && <MoreActions context={context} workspace={workspace} />}
     </div>
+  )
+}
+
+function CheckBadge({ check, base }: { check: Pick<Check, 'name' | 'uuid' | 'badgeKey'>; base: string }) {
+  const badge = { urls: checkBadgeUrls(base, check.badgeKey), name: check.name || 'check' }
+  return (
+    <section class="card badge-card" aria-labelledby="badge">
+      <h2 id="badge">Badge</h2>
+      <p class="muted">Anyone with its URL can see the state of this check, and nothing else.</p>
+      <p>
+        <BadgeImage {...badge} />
+      </p>
+      <BadgeForms {...badge} />
+    </section>
   )
 }
 

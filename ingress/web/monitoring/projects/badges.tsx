@@ -1,10 +1,10 @@
 import { badgeUrls } from '#shared/monitoring/badges/signature.ts'
 import { listTags } from '#shared/monitoring/badges/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { Copyable } from '../../shell/basics.tsx'
 import type { Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
+import { BadgeForms, BadgeImage } from '../badge-forms.tsx'
 
 /** Limits the page, because the browser requests an image of each badge. */
 const PER_PAGE = 50
@@ -31,23 +31,12 @@ export function badgePages(pages: Pages): void {
           {tags.map((tag) => {
             const urls = badgeUrls(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tag)
             const name = tag === '*' ? project.name : tag
-            // Uses the path, because the public host may differ from the one of this browser.
-            const shown = new URL(urls.svg3).pathname
             return (
               <div class="badge-row" key={tag}>
                 <h2 class="row">
-                  {tag === '*' ? 'All checks' : tag} <img src={shown} alt={`Badge of ${name}`} height="20" />
+                  {tag === '*' ? 'All checks' : tag} <BadgeImage urls={urls} name={name} />
                 </h2>
-                <Line label="Markdown" text={`![${name}](${urls.svg3})`} name={name} />
-                <details class="more">
-                  <summary>Other forms</summary>
-                  <div class="badge-forms">
-                    <Line label="Picture, up or down" text={urls.svg} name={name} />
-                    <Line label="Picture with late" text={urls.svg3} name={name} />
-                    <Line label="JSON" text={urls.json3} name={name} />
-                    <Line label="Shields.io" text={urls.shields3} name={name} />
-                  </div>
-                </details>
+                <BadgeForms urls={urls} name={name} />
               </div>
             )
           })}
@@ -72,13 +61,4 @@ export function badgePages(pages: Pages): void {
       </>,
     )
   })
-}
-
-function Line({ label, text, name }: { label: string; text: string; name: string }) {
-  return (
-    <div class="badge-line">
-      <small>{label}</small>
-      <Copyable text={text} label={`${label} of ${name}`} />
-    </div>
-  )
 }
