@@ -9,7 +9,7 @@ import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { Ago, Distance, Exact, integrationProblem, timeOf } from '../../shell/basics.tsx'
-import { distanceText, everyText, humanDuration, initialsOf, relativeTime } from '../../shell/format.ts'
+import { distanceText, humanDuration, initialsOf, relativeTime } from '../../shell/format.ts'
 import { iconOfKind } from '../../shell/icon-rules.ts'
 import { Icon, StatusGlyph } from '../../shell/icons.tsx'
 import { checkPath } from '../../shell/workspace.ts'
@@ -211,7 +211,7 @@ function Schedule({ check }: { check: ListedCheck }) {
   const grace = ` + ${humanDuration(check.graceSeconds)}`
   return (
     <td class="c-when" title={check.kind === 'simple' ? undefined : check.tz}>
-      {check.kind === 'simple' ? everyText(check.timeoutSeconds) : <code>{check.schedule}</code>}
+      {check.kind === 'simple' ? humanDuration(check.timeoutSeconds) : <code>{check.schedule}</code>}
       {grace}
     </td>
   )
