@@ -13,11 +13,8 @@ RUN mkdir -p /opt/node/node_modules/.bin \
       && npm cache clean --force; \
     fi
 
-FROM ${NODE_IMAGE}
-ENV NODE_ENV=production PATH=/opt/node/node_modules/.bin:$PATH
+FROM ${NODE_IMAGE} AS sources
 WORKDIR /app
-COPY --from=dependencies /opt/node /opt/node
-COPY --from=dependencies /app/node_modules node_modules
 COPY package.json tsconfig.json ./
 COPY migrations migrations
 COPY shared shared
@@ -25,6 +22,15 @@ COPY workers workers
 COPY ingress ingress
 COPY all all
 COPY docs/openapi.json docs/openapi.json
+# A checkout made with `umask 077` has files that the user of the container could not read.
+RUN chmod -R a+rX .
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production PATH=/opt/node/node_modules/.bin:$PATH
+WORKDIR /app
+COPY --from=dependencies /opt/node /opt/node
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=sources /app ./
 RUN mkdir -p /var/lib/signalbox node_modules/.cache && chown node:node /var/lib/signalbox node_modules/.cache
 USER node
 # Fills the compile cache, because the file system of the container is read-only.

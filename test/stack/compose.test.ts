@@ -43,6 +43,14 @@ test('the build context contains each file that the Dockerfile copies, and no ot
   t.deepEqual(context.sort(), ['*', ...[...sources].map((name) => `!${name}`)].sort())
 })
 
+test('the image makes its files readable, because a checkout may have private modes', (t) => {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+  t.notRegex(last, /^COPY (?!--from=)/m, 'all files of the checkout come from a stage that sets their modes')
+  const [, sources = ''] = /^FROM \S+ AS sources\n([\s\S]*?)\nFROM /m.exec(dockerfile) ?? []
+  t.regex(sources, /^RUN chmod -R a\+rX \.\n*$/m)
+})
+
 test('every container has bounds of memory and processes', (t) => {
   const count = (line: RegExp) => [...compose.matchAll(line)].length
   t.is(count(/^ +image: /gm), 3, 'the product, PostgreSQL, RabbitMQ')
