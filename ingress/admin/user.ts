@@ -24,7 +24,7 @@ const create: Command = {
   noun: 'user',
   verb: 'create',
   summary: 'Create a user for the web pages',
-  examples: ['user create --email ada@example.org --organisation Acme --role admin --password -'],
+  examples: ['user create --email ada@example.org --organisation Acme --role manager --password -'],
   options: {
     email: { description: 'e-mail address with which the user signs in', value: 'E', required: true },
     password: {

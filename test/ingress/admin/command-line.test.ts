@@ -64,6 +64,21 @@ test('the help has each command under a topic, and its examples are valid comman
   }
 })
 
+test('values in examples are among those that the option lists', (t) => {
+  const compared: string[] = []
+  for (const { options, examples = [] } of commands) {
+    for (const [name, { description }] of Object.entries(options)) {
+      const [, listed = ''] = /^one of ([\w-]+(?:, [\w-]+)+)/.exec(description) ?? []
+      if (listed === '') continue
+      for (const [, value = ''] of examples.join('\n').matchAll(new RegExp(`--${name} (\\S+)`, 'g'))) {
+        t.true(listed.split(', ').includes(value), `--${name} ${value}: ${listed}`)
+        compared.push(name)
+      }
+    }
+  }
+  t.true(compared.includes('role'))
+})
+
 test('an unavailable broker and a missing file are reported in one line without a stack', async (t) => {
   const { config, db, secrets, log } = app.deps
   const port = await freePort()
