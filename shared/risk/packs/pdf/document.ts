@@ -31,10 +31,17 @@ export const EVIDENCE_SENTENCE =
 export const SANDBOX_SENTENCE = 'SANDBOX — NOT EVIDENCE. The values below describe no real business.'
 
 const LEVELS: Readonly<Record<SignalLevel, string>> = {
-  CLEAR: 'every source answered and no rule for attention or conflict applied',
+  CLEAR: 'no rule for attention, conflict or incompleteness applied',
   INCOMPLETE: 'at least one value that the rules need is missing or too thin',
   ATTENTION: 'at least one value meets a rule for a closer look',
   CONFLICTED: 'sources contradict each other, or a conflict was found',
+}
+
+/** CLEAR does not need all values, so it states how many are missing. */
+function meaningOf(level: SignalLevel, evidence: readonly { tier: string }[]): string {
+  const missing = evidence.filter(({ tier }) => tier === 'MISSING').length
+  if (level !== 'CLEAR' || missing === 0) return LEVELS[level]
+  return `${LEVELS[level]}; ${missing === 1 ? '1 value is' : `${missing} values are`} missing`
 }
 
 export function packDocument(stored: {
@@ -52,7 +59,7 @@ export function packDocument(stored: {
     packId: pack.packId,
     generatedAt: pack.generatedAt,
     isSandbox: stored.env === 'SANDBOX',
-    level: { code: pack.signalLevel, meaning: LEVELS[pack.signalLevel] },
+    level: { code: pack.signalLevel, meaning: meaningOf(pack.signalLevel, evidence) },
     order: {
       value: inrFigure(pack.signals.borrowerCapacity.orderValueInr),
       subcontract: inrFigure(pack.signals.subcontractorCapacity.orderValueInr),
