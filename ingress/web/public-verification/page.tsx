@@ -68,7 +68,7 @@ async function showVerification(context: Context): Promise<void> {
         This browser recomputes hashes on https pages only. Verify offline, as below.
       </p>
       {requested !== '' && <AnchorResult requested={requested} view={view} />}
-      <section class="card" aria-labelledby="offline">
+      <section class="card" aria-labelledby="offline" data-offline>
         <h2 id="offline">Without this page</h2>
         <p>
           This page is only as trustworthy as its server. These lines use the offline verifier of the source code. Get

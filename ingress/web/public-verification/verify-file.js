@@ -34,8 +34,11 @@ async function checkObject(object) {
   return isEntry ? txId : null
 }
 
-/** @returns the signed statement of a verified bundle of trade documents */
-export async function verifyText(text) {
+/**
+ * @param name of the file; undefined for pasted text
+ * @returns the signed statement of a verified bundle of trade documents
+ */
+export async function verifyText(text, name) {
   let object
   try {
     object = JSON.parse(text)
@@ -49,8 +52,13 @@ export async function verifyText(text) {
   if (isBundle(object)) return await verifyBundle(object, checkObject)
   shown.object = object
   const txId = await checkObject(object)
-  if (txId) await checkLog(txId)
+  if (!txId) return
+  await checkLog(txId)
+  shown.offline = { txId, name: name ?? packFileName(object) ?? 'object.json' }
 }
+
+/** The name of the file that a PDF contains and that the console downloads. */
+const packFileName = ({ packId }) => (packId ? `pack-${String(packId).slice(0, 8)}.json` : undefined)
 
 const isUptime = ({ records, statements }) => Array.isArray(records) && Array.isArray(statements)
 const isBundle = ({ envelope, record }) => Boolean(envelope && record)
@@ -101,5 +109,9 @@ export async function verifyPdf(bytes) {
   )
   if (isNamed) shown.object = attachedPack(bytes)
   const txId = isNamed && (await checkObject(statement))
-  if (txId) await checkLog(txId)
+  if (!txId) return
+  await checkLog(txId)
+  const { anchor } = shown.object ?? {}
+  // The offline verifier reads the attached pack.
+  if (TX_ID.test(String(anchor?.txId))) shown.offline = { txId: anchor.txId, name: packFileName(shown.object) }
 }

@@ -6,11 +6,11 @@ export const report = document.querySelector('[data-report]')
 
 /**
  * Facts of the current verification that the report shows above its steps. `count` and `unchecked` are about the files
- * of a package.
+ * of a package. `offline` is the transaction and the file name for the commands below the form.
  */
 export const shown = {}
 
-const NO_FACTS = { object: undefined, documents: undefined, env: undefined, origin: undefined }
+const NO_FACTS = { object: undefined, documents: undefined, env: undefined, origin: undefined, offline: undefined }
 
 /** The part of a package that is being verified, and the result before it. */
 let part
@@ -91,7 +91,22 @@ export function conclude() {
   if (isCounted) title.append(`: ${shown.count}`)
   report.prepend(title, ...sandboxBand(), ...(result === 'failed' ? [] : contentFacts()))
   if (shown.unchecked.length > 0) report.append(uncheckedFiles(shown.unchecked))
+  if (result !== 'failed') fillCommands()
   report.focus()
+}
+
+/** Writes the verified file, its transaction and its log into the commands of the offline verifier. */
+function fillCommands() {
+  const { env, offline } = shown
+  const lines = document.querySelector('[data-offline] code')
+  if (!env || !offline) return
+  const name = /^[\w.][\w.-]*$/.test(offline.name) ? offline.name : `'./${offline.name.replaceAll("'", "'\\''")}'`
+  const text = lines.textContent
+    .replace(/^TX=.*/m, () => `TX=${offline.txId}`)
+    .replace(/transparency\/\w+\/policy/, () => `transparency/${env}/policy`)
+    .replace(/verify -- .* --proof/, () => `verify -- ${name} --proof`)
+  lines.textContent = text
+  document.querySelector('[data-offline] [data-copy]').dataset.copy = text
 }
 
 function uncheckedFiles(names) {

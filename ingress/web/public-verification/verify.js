@@ -16,7 +16,7 @@ async function verifyFile(file) {
   const bytes = new Uint8Array(await file.arrayBuffer())
   if (start === '%PDF-') await verifyPdf(bytes)
   else if (start.startsWith('PK')) await verifyPackage(bytes)
-  else await verifyText(new TextDecoder().decode(bytes))
+  else await verifyText(new TextDecoder().decode(bytes), file.name)
 }
 
 /** @param result used if no step fails or stays open */

@@ -175,6 +175,33 @@ test('packs in a ZIP file without manifests are verified one by one', async (t) 
   )
 })
 
+test('the commands of the page name the verified file, its transaction and its log', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  // The page reads the entry as one of production.
+  await page.route('**/v1/anchors/*', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ json: { ...(await answer.json()), env: 'production' } })
+  })
+  await page.route('**/v1/transparency/production/log-key', async (route) =>
+    route.fulfill({ response: await route.fetch({ url: route.request().url().replace('production', 'sandbox') }) }),
+  )
+  const bundle = (await readZip(bag)).get('data/bundle.json') ?? Buffer.alloc(0)
+  const { record } = JSON.parse(bundle.toString())
+  const commands = page.locator('[data-offline] code')
+  await page.goto(`${it.app.url}/verify`)
+  t.regex(await commands.innerText(), /^TX=<txId of its anchor>\n[\s\S]*\/sandbox\/policy/)
+  const content = Buffer.from(JSON.stringify(record))
+  await page
+    .getByLabel('Pack (JSON), its PDF or a package')
+    .setInputFiles({ name: "Acme's record.json", mimeType: 'application/json', buffer: content })
+  await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+  const text = await commands.innerText()
+  t.true(text.startsWith(`TX=${record.anchor.txId}\n`), text)
+  t.regex(text, /\/production\/policy[\s\S]* -- '\.\/Acme'\\''s record\.json' --proof/)
+  t.is(await page.locator('[data-offline] [data-copy]').getAttribute('data-copy'), text)
+})
+
 const POOL = [
   'receivableId,supplierGstin,buyerGstin,documentType,documentNumber,documentDate,amountInr,dueDate',
   'R-1,29AAACR5678D1Z5,27AAACB1234C1ZF,INV,INV/1,2026-05-01,118000.00,2026-08-01',

@@ -89,12 +89,13 @@ test.serial('a new pack has a page, a PDF and a working verification link', asyn
   t.regex(good.text, /as its anchor states/)
   t.regex(good.text, /The checkpoint is signed by/)
 
+  const commands = page.locator('[data-offline] code')
+  t.regex(await commands.innerText(), new RegExp(` -- pack-${id.slice(0, 8)}.json --proof`))
   const changed = json.replace('"signalLevel":"CLEAR"', '"signalLevel":"CONFLICTED"')
   t.not(changed, json)
   const bad = await verify(page, { text: changed })
   t.is(bad.title, 'Not verified')
   t.regex(bad.text, /it was changed/)
-
   await eventually('the statement about the PDF in the log', async () => {
     const found = await verify(page, { file: { name: 'pack.pdf', mimeType: 'application/pdf', buffer: pdf } })
     return found.title === 'Verified in the sandbox' && found.text.includes(order.buyer)
