@@ -152,7 +152,7 @@ test.serial('the ping that `make up` prints creates a check', async (t) => {
 test.serial('the steps of `make try` verify a pack, and run again', async (t) => {
   const { product } = await prepared()
   for (let run = 1; run <= 2; run++)
-    t.regex(await bash(tryScript(`http://localhost:${product.port}`, folder)), /VERIFIED\npayloadSha256/)
+    t.regex(await bash(tryScript(`http://localhost:${product.port}`, folder)), /VERIFIED\nSANDBOX: NOT EVIDENCE/)
 })
 
 test.serial('the pings of the pages arrived', async (t) => {

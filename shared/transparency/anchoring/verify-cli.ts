@@ -40,6 +40,8 @@ without server or network.
                  The daily statements about a check (GET /api/v3/checks/{uuid}/uptime-proof) contains its proofs.
                  A proof of absence (POST /v1/first-financing/absence-proofs) is checked against its snapshot.
                  A passport is read as its object, as credential (SD-JWT VC), or as the response that contains both.
+                 The PDF of a pack is verified by the page /verify; the pack that is attached to it, here.
+                 - reads FILE, or the file of one option, from standard input.
   --before FILE  another object with its proof, as FILE: that FILE was logged before it, in the same log
   --proof FILE   the response of GET /v1/anchors/{txId} (JSON), or a c2sp.org/tlog-proof@v1 text
   --key VKEY     a trusted log key (GET /v1/transparency/{env}/log-key), from a source other than the proof
@@ -53,13 +55,16 @@ without server or network.
 
 Results: VERIFIED (hash, txId, inclusion and log signature, the quorum if one was required, and the
 signature of a bundle), FAILED (a step failed), PARTIAL (no step failed, but a step is open; the lines
-name it).
+name it). The line SANDBOX: NOT EVIDENCE follows if the log is that of a sandbox.
 Exit status: 0 VERIFIED, or PARTIAL without a trusted key or policy (then no more can be verified);
 1 FAILED; 2 usage or unreadable input; 3 PARTIAL with a trusted key or policy.
 `
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 const MAX_CREDENTIAL_BYTES = 64 * 1024
 const MAX_BUNDLE_BYTES = 256 * 1024 * 1024
+const STDIN = '-'
+/** The signature of a log that is named as in log-keys/store.ts, in the detail of a check. */
+const SANDBOX_LOG = /^signed by \S+\/anchors\/sandbox,/
 
 if (import.meta.main) {
   const { status, stdout, stderr } = await verifyCommand(process.argv.slice(2))
@@ -98,6 +103,8 @@ export async function verifyCommand(args: readonly string[]): Promise<VerifyOutc
     const [file, ...rest] = positionals
     if (values.help) return { status: 0, stdout: `${HELP}\n`, stderr: '' }
     if (file === undefined || rest.length > 0) throw new CommandLineError('expected one FILE; --help lists the options')
+    if ([file, ...Object.values(values)].filter((value) => value === STDIN).length > 1)
+      throw new CommandLineError('only one file can be -, which is standard input')
     const trust = {
       policy: readPolicy(values),
       keys: readKeys(values['evidence-keys']),
@@ -132,8 +139,11 @@ async function verifyFile(file: string, proofFile: string | undefined, trust: Tr
   const { policy, keys } = trust
   const bytes = readBounded(file, MAX_BUNDLE_BYTES)
   if (isZip(bytes)) return await verifyBagitBundle(bytes, keys, policy)
+  requireSize(bytes.length, file, MAX_FILE_BYTES)
+  if (bytes.subarray(0, 5).toString() === '%PDF-')
+    throw new Error(`${file} is a PDF: verify it on the page /verify, or verify the pack (JSON) that is attached to it`)
   const text = bytes.length > MAX_CREDENTIAL_BYTES ? '' : bytes.toString()
-  const value = isCredential(text) ? text : asObject(parseJsonBytes(readBounded(file), { allowNul: true }), file)
+  const value = isCredential(text) ? text : asObject(parseJsonBytes(bytes, { allowNul: true }), file)
   const passport = readPassport(value)
   if (passport)
     return verifyPassport(passport, trust.passport, proofFile === undefined ? undefined : readProof(proofFile), policy)
@@ -182,7 +192,9 @@ function describe({ payloadSha256, txId, checks, ...verification }: Verification
     ({ name, result, code, detail }) => `${labels[result]} ${name.padEnd(10)} ${code ? `${code}: ` : ''}${detail}`,
   )
   const hashes = [`payloadSha256 ${payloadSha256 ?? '-'}`, `txId          ${txId ?? '-'}`]
-  return [verification.result, ...hashes, ...lines].join('\n')
+  const isSandbox = checks.some(({ result, detail }) => result === 'passed' && SANDBOX_LOG.test(detail))
+  const band = isSandbox ? ['SANDBOX: NOT EVIDENCE. The content describes no real business.'] : []
+  return [verification.result, ...band, ...hashes, ...lines].join('\n')
 }
 
 /** An anchor block is never named `object`, so bundles and objects cannot be confused. */
@@ -226,8 +238,14 @@ function readJson(file: string): JsonValue {
 }
 
 function readBounded(file: string, limit = MAX_FILE_BYTES): Buffer {
-  if (statSync(file).size > limit) throw new Error(`${file} is larger than ${limit} bytes`)
-  return readFileSync(file)
+  if (file !== STDIN) requireSize(statSync(file).size, file, limit)
+  const bytes = readFileSync(file === STDIN ? process.stdin.fd : file)
+  requireSize(bytes.length, file, limit)
+  return bytes
+}
+
+function requireSize(bytes: number, file: string, limit: number): void {
+  if (bytes > limit) throw new Error(`${file} is larger than ${limit} bytes`)
 }
 
 function asObject(value: JsonValue, file: string): JsonObject {

@@ -245,7 +245,7 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decode
     return inconclusive(
       'witnesses',
       'POLICY_NOT_GIVEN',
-      'no quorum was required: the operator could show another tree to others',
+      'the keys or the policy require no witness: the operator could show another tree to others',
     )
   return isQuorumReached(
     policy,

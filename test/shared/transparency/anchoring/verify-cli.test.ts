@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { formatVerifierKey, LOG_KEY, signerFromSeed } from '#shared/transparency/anchoring/note-key.ts'
 import { flatPolicy, formatPolicy } from '#shared/transparency/anchoring/policy.ts'
 import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { SmallLog } from './small-log.ts'
@@ -75,6 +75,8 @@ test('invalid usage and input have a separate exit status', async (t) => {
   for (const [args, message] of [
     [[], /expected one FILE/],
     [[join(folder, 'absent.json')], /ENOENT/],
+    [['-', '--proof', '-'], /only one file can be -/],
+    [[file('pack.pdf', '%PDF-1.7\n')], /is a PDF: verify it on the page \/verify/],
     [[file('twice.json', '{"a":1,"a":2}')], /INVALID_JSON.*appears twice/],
     [[file('deep.json', '['.repeat(100_000))], /INVALID_JSON.*nested deeper/],
     [[file('list.json', '[]')], /no JSON object/],
@@ -96,4 +98,23 @@ test('the verify program prints its result and exits with its status', (t) => {
   const { status, stdout, stderr } = run(file('answer.json', { object: pack.delivered, proof: answer }), '--key', key)
   t.deepEqual([status, stderr], [0, ''])
   t.regex(stdout, /^VERIFIED\n[\s\S]*[^\n]\n$/)
+  const input = JSON.stringify({ object: pack.delivered, proof: answer })
+  const args = ['--import', 'tsx', program, '-', '--key', key]
+  const piped = spawnSync(process.execPath, args, { encoding: 'utf8', env: {}, input })
+  t.deepEqual([piped.stdout, piped.stderr], [stdout, ''])
+})
+
+test('the verify command marks what a sandbox logged', async (t) => {
+  for (const [env, expected] of [
+    ['sandbox', /^VERIFIED\nSANDBOX: NOT EVIDENCE\. .+\npayloadSha256 /],
+    ['production', /^VERIFIED\npayloadSha256 /],
+  ] as const) {
+    const signer = signerFromSeed(`log.example/anchors/${env}`, LOG_KEY, Buffer.alloc(32, 7))
+    const other = new SmallLog(signer)
+    other.append([Buffer.from(pack.logEntry)])
+    const proof = file(`${env}.txt`, other.tlogProof(0, []))
+    const { stdout, stderr } = await verifyCommand([plain, '--proof', proof, '--key', formatVerifierKey(signer.key)])
+    t.is(stderr, '')
+    t.regex(stdout, expected)
+  }
 })
