@@ -11,6 +11,7 @@ const STATEMENTS: readonly [file: string, pattern: RegExp, count: number][] = [
   ['package-lock.json', /^(?: {6})?(?: {2})?"version": "(.+)"/gm, 2],
   ['CHANGELOG.md', /^## (\S+)/gm, 1],
   ['docs/openapi.json', /^ {4}"version": "(.+)"/gm, 1],
+  ['docs/risk-signals.md', /signalbox:(\d\S+)/g, 1],
   ['compose.yaml', /SIGNALBOX_IMAGE:-signalbox:(.+)\}/g, 1],
   ['examples/cluster/compose.yaml', /SIGNALBOX_IMAGE:-signalbox:(.+)\}/g, 1],
   ['examples/kubernetes/base/kustomization.yaml', /newTag: (.+)/g, 1],

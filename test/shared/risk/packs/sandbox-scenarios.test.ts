@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
 import { PackBodySchema, type SignalLevel } from '#shared/risk/packs/pack-schema.ts'
 import { flagText } from '#shared/risk/packs/pdf/labels.ts'
+import { root } from '../../../support/imports.ts'
 import { sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 type Outcome = Awaited<ReturnType<typeof sandboxPack>>
@@ -210,4 +214,20 @@ test('a flag names its value and replaces codes by words', (t) => {
     flagText('First-financing registry: EXACT match registered by another organisation, first seen 2026-09'),
     'First-financing registry: exact match registered by another organisation, first seen 2026-09',
   )
+})
+
+test('the ready registrations of the guide give the documented levels', async (t) => {
+  const guide = readFileSync(join(root, 'docs/risk-signals.md'), 'utf8')
+  const rows = [...guide.matchAll(/^\| (\d\d(?:, \d\d)*) \| .+ \| ([A-Z]+)(?:, [^|]+)? \| (`.+`) \|$/gm)]
+  t.is(rows.length, 13)
+  for (const [, digits = '', level = '', listed = ''] of rows) {
+    const gstins = listed.split(', ').map((gstin) => gstin.replaceAll('`', ''))
+    t.is(gstins.map((gstin) => gstin.slice(9, 11)).join(', '), digits)
+    for (const gstin of gstins) {
+      t.true(validateGstin(gstin).valid, gstin)
+      const party = gstin.startsWith('29') ? 'borrowerGstin' : 'subcontractorGstin'
+      const { pack } = await sandboxPack({ [party]: gstin })
+      t.is(String(pack.signalLevel), level, gstin)
+    }
+  }
 })
