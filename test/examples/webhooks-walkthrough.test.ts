@@ -23,6 +23,10 @@ function blockWith(text: string): string {
 test('the walk through docs/webhooks.md works with curl, from registering to replaying', async (t) => {
   const product = await sharedProduct()
   const { bin } = product
+  const { code: isNotCreated, out: created } = await shell(blockWith('client create'), { bin })
+  t.is(isNotCreated, 0, created)
+  for (const name of ['clientId', 'clientSecret', 'lmsIntegrationId', 'lmsSecret'])
+    t.regex(created, new RegExp(`^${name} +\\S+$`, 'm'))
   const client = await makeCredentials(product, { env: 'PRODUCTION' })
   await using sink = await openHttpSink()
   const variables: Record<string, string> = {
@@ -37,19 +41,20 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
   const register = blockWith('"eventTypes": ["risk_signals.*"]')
     .replace('https://consumer.example/hooks', `${sink.url}/hooks`)
     .replace('risk_signals.*', '*')
-  const endpoint = JSON.parse(await run(register))
-  variables.ID = endpoint.id
+  const [registered = '', id = ''] = (await run(`${register}echo "$ID"`)).split('\n')
+  const endpoint = JSON.parse(registered)
+  t.is(id, endpoint.id)
+  variables.ID = id
 
   // See what happened.
-  const tried = JSON.parse(await run('api -X POST "$BASE/v1/webhooks/endpoints/$ID/test"'))
-  variables.DELIVERY = tried.deliveryId
+  const look = blockWith('/deliveries"').split('\n')
+  variables.DELIVERY = (await run(`${look[0]}\necho "$DELIVERY"`)).trim()
   const request = await sink.waitFor(1)
   await eventually('the attempt to be listed', async () => {
     const out = await run('curl -s -H "Authorization: Bearer $TOKEN" "$BASE/v1/webhooks/deliveries/$DELIVERY"')
     return JSON.parse(out).state === 'DELIVERED'
   })
-  const listed = await run(blockWith('/deliveries"').split('\n').slice(1, 2).join('\n'))
-  t.is(JSON.parse(listed).deliveries[0].id, tried.deliveryId)
+  t.is(JSON.parse(await run(look[1] ?? '')).deliveries[0].id, variables.DELIVERY)
 
   // Verify.
   const headers = {
