@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -9,9 +19,11 @@ import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { settings } from '#shared/platform/process/settings.ts'
 import { ALL_HEAP, IMPORTER_HEAP, LOADER } from '../../stack/stack-settings.ts'
 import { workers } from '../../workers/registry.ts'
+import { blocksOf } from '../support/doc-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { root } from '../support/imports.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const compose = readFileSync(join(root, 'compose.yaml'), 'utf8')
 
@@ -94,6 +106,21 @@ test('the page of the mail catcher states who can read it', async (t) => {
     return await response?.text()
   })
   t.regex(page, /anyone who opens this page can read every mail/)
+})
+
+test('the lines of a backup keep the umask of the shell, and can be repeated', (t) => {
+  const block = blocksOf('docs/install.md').find(({ text }) => text.includes(' pg_dump '))?.text ?? ''
+  const folder = temporaryFolder('signalbox-backup')
+  const [checkout, bin] = [join(folder, 'signalbox'), join(folder, 'bin')]
+  for (const path of [join(checkout, '.local/secrets'), bin]) mkdirSync(path, { recursive: true })
+  writeFileSync(join(checkout, '.local/secrets/secret_key'), 'key')
+  writeFileSync(join(bin, 'docker'), '#!/bin/sh\necho dump\n', { mode: 0o755 })
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const script = `umask 022\n${block}\n${block}\numask`
+  t.is(execFileSync('bash', ['--norc', '-e', '-c', script], { cwd: checkout, env, encoding: 'utf8' }), '0022\n')
+  t.deepEqual(readdirSync(join(folder, 'signalbox-secrets')), ['secret_key'])
+  t.is(readFileSync(join(folder, 'signalbox.dump'), 'utf8'), 'dump\n')
+  t.is(statSync(join(folder, 'signalbox.dump')).mode & 0o777, 0o600)
 })
 
 test('processes have one time limit for shutdown, and are not killed before it', (t) => {
