@@ -40,7 +40,7 @@ export function tryScript(address: string, output: string): string {
     ],
     [
       'Wait until its hash is in the transparency log',
-      `TX=$(sed 's/.*"txId":"\\([0-9a-f]*\\)".*/\\1/' ${pack})\nuntil curl -sf -o ${proof} ${address}/v1/anchors/$TX && ! grep -q PENDING ${proof}; do sleep 1; done`,
+      `TX=$(sed 's/.*"txId":"\\([0-9a-f]*\\)".*/\\1/' ${pack})\nfor second in $(seq 60); do curl -sf -o ${proof} ${address}/v1/anchors/$TX && ! grep -q PENDING ${proof} && break; sleep 1; done`,
     ],
     [
       'Verify the pack on this machine',
