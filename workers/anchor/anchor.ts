@@ -5,7 +5,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { environmentsWaiting, waitingEntries } from '#shared/transparency/anchoring/store.ts'
 import { recordLogRefusal } from '#shared/transparency/log-keys/log-state-store.ts'
-import { ensureLogSigner } from '#shared/transparency/log-keys/store.ts'
+import { ensureLogSigner, findLogKey } from '#shared/transparency/log-keys/store.ts'
 import { checkpointFile } from '#shared/transparency/providers/checkpoint-file.ts'
 import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
@@ -80,12 +80,18 @@ function createStep(
 
   return async () => {
     try {
-      target ??= await openLog(deps, env)
       const mayRest = isWitnessed && performance.now() - advancedAt < FULL_STEP_EVERY_MS
       if (mayRest && !(await hasWaiting(env))) {
         metrics.steppedAt.setToCurrentTime({ env })
         return false
       }
+      // The first entry creates the key, which has the name of PUBLIC_URL for ever.
+      if (!target && !(await hasWaiting(env)) && !(await findLogKey(deps.db, env))) {
+        advancedAt = performance.now()
+        metrics.steppedAt.setToCurrentTime({ env })
+        return false
+      }
+      target ??= await openLog(deps, env)
       const advance = await advanceLog(target)
       if (!advance) return false
       if (!advance.isFull) advancedAt = performance.now()

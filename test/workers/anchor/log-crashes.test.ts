@@ -37,6 +37,18 @@ for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published'
   })
 }
 
+test.serial('a log gets its key, with the name of PUBLIC_URL, from its first entry', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
+  await using product = await openProduct({ env: { CHECKPOINT_DIR: folder } })
+  const { metrics } = await product.workers(['anchor'])
+  const stepped = /signalbox_log_step_timestamp_seconds\{env="SANDBOX"\} \d/
+  await eventually('a step of the empty log', async () => stepped.test(await metrics.registry.metrics()))
+  t.is(await findLogKey(product.db, 'SANDBOX'), undefined)
+  await storeEntries(product.db, 1)
+  await eventually('the first checkpoint', async () => (await readLog(product.db)).sizes.length === 1)
+  t.is(await findLogKey(product.db, 'PRODUCTION'), undefined)
+})
+
 async function keptNote(folder: string): Promise<string | undefined> {
   const [file] = (await readdir(folder)).filter((name) => name.endsWith('.checkpoint'))
   return file === undefined ? undefined : await readFile(join(folder, file), 'utf8')
