@@ -21,6 +21,8 @@ COPY shared shared
 COPY workers workers
 COPY ingress ingress
 COPY all all
+# The service `mail` of compose.yaml.
+COPY stack/mail-catcher.ts stack/mail-catcher.ts
 COPY docs/openapi.json docs/openapi.json
 # A checkout made with `umask 077` has files that the user of the container could not read.
 RUN chmod -R a+rX .
