@@ -50,7 +50,7 @@ test('a pool is cut on a form, and the cut shows strata and anchor', async (t) =
     const page = await member.get(path)
     return page.text.includes('All evidence is recorded') && page.text
   })
-  t.regex(uncut, /No cut yet[\s\S]*Next step[\s\S]*href="[^"]+\/cut">Create a cut/)
+  t.regex(uncut, /Next step[\s\S]*A cut freezes[\s\S]*href="[^"]+\/cut">Create a cut/)
   t.regex(uncut, /R-3<\/td><td[^>]*>₹20,00,000\.00</, 'the page lists the receivables')
   const form = { requestKey: randomUUID(), cutOffDate: '2026-13-01' }
   t.is((await member.post(`${path}/cut`, form, `${path}/cut`)).status, 422)

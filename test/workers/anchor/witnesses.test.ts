@@ -62,7 +62,10 @@ test('cosignatures of more than half of the witnesses make anchors WITNESSED', a
   const { base } = await product.ingress()
   await product.workers(['pack-composer', 'anchor'])
   const client = await openClient(product, base)
-  logKey = await eventually('the log to have a key', () => findLogKey(product.db, 'SANDBOX'))
+  // The policy creates the key, so that witnesses can know it before the first entry.
+  t.is((await send(`${base}/v1/transparency/sandbox/policy`)).status, 200)
+  logKey = await findLogKey(product.db, 'SANDBOX')
+  if (!logKey) throw new Error('the log has no key')
   for (const round of [1, 2]) {
     const { json: pack } = await client.post('/v1/po/risk-signals', demoRequest)
     const anchor = await eventually(`the quorum of round ${round}`, async () => {
