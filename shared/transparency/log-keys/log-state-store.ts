@@ -61,6 +61,8 @@ export async function confirmLogSize(db: Knex, env: ApiEnv, size: number): Promi
  */
 export async function endLog(db: Knex, env: ApiEnv): Promise<void> {
   await db.transaction(async (tx) => {
+    // A log of millions of entries takes longer than a query may.
+    await execute(tx, 'SET LOCAL statement_timeout = 0', [])
     await lockLog(tx, env)
     // Receipts are deleted with their checkpoints.
     for (const table of ['log_checkpoints', 'log_tiles', 'log_keys'])
