@@ -65,15 +65,15 @@ async function advance(log: LogDeps): Promise<Advance | null> {
     throw new LogReplacedError('the log has a new key')
   const published = await latestCheckpoint(db, env)
   const from = published?.size ?? 0
-  const isKnown = (await file.read()) !== undefined || from === 0 || state.confirmedSize === from
-  if (!isKnown && published) {
+  let saved = await readSavedCheckpoint(log)
+  if (!saved && published && state.confirmedSize !== from) {
     const others = log.others.observe(state.steppedAt)
     if (others === 'unknown') return null
     if (others === 'absent') throw refuseUnknown(log, from)
     // Another process compares the log with its own copy, so the published checkpoint is the newest signed one.
     await file.write(published.note)
+    saved = published
   }
-  const saved = await readSavedCheckpoint(log)
   let size = await sequencedSize(db, env)
   if (saved && saved.size > size) throw refuseOlder(log, saved.size, size)
   if (size < from) throw refuseOlder(log, from, size)
