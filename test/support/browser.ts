@@ -8,6 +8,7 @@ import {
   type BrowserContextOptions,
   chromium,
   type LaunchOptions,
+  type Page,
 } from 'playwright-core'
 import { FACT_MS } from './eventually.ts'
 
@@ -69,6 +70,19 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
     release()
     throw error
   }
+}
+
+/** Performs an action while the page has not received a script yet, as a quick user or a restored form does. */
+export async function beforeScript(page: Page, address: RegExp, act: () => Promise<unknown>): Promise<void> {
+  const acted = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    await acted.promise
+    await route.continue()
+  })
+  await act()
+  acted.resolve()
+  await page.waitForLoadState()
+  await page.unroute(address)
 }
 
 /**

@@ -19,8 +19,17 @@ async function verifyFile(file) {
   else await verifyText(new TextDecoder().decode(bytes), file.name)
 }
 
-/** @param result used if no step fails or stays open */
-async function run(result, work) {
+let last = Promise.resolve()
+
+/**
+ * Starts a verification after the previous one, because both write into the same report.
+ * @param result used if no step fails or stays open
+ */
+function run(result, work) {
+  last = last.then(() => verify(result, work))
+}
+
+async function verify(result, work) {
   clear(result)
   try {
     await work()
@@ -51,14 +60,16 @@ if (form && report) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       const [file] = form.elements.file.files
-      void run('verified', async () => {
+      run('verified', async () => {
         if (!file) return await verifyText(form.elements.pack.value)
         await verifyFile(file)
       })
     })
     const { txId } = report.dataset
-    if (txId) {
-      void run('included', async () => {
+    // Browsers may restore the chosen file of a reloaded page, before this script runs.
+    if (form.elements.file.files.length > 0) form.requestSubmit()
+    else if (txId) {
+      run('included', async () => {
         await checkLog(txId)
         const hint = document.createElement('p')
         hint.textContent = 'The log contains this entry. To verify a file too, choose it below or paste its JSON.'

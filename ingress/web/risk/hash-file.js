@@ -27,10 +27,13 @@ for (const zone of document.querySelectorAll('[data-hash-of]')) {
   if (!globalThis.crypto?.subtle) break
   zone.hidden = false
   const input = zone.querySelector('input')
-  input.addEventListener('change', () => {
+  const hashChosen = () => {
     const [file] = input.files
     if (file) void hashInto(zone, file)
-  })
+  }
+  input.addEventListener('change', hashChosen)
+  // Browsers may restore the chosen file of a reloaded page, before this script runs.
+  hashChosen()
   for (const name of ['dragenter', 'dragover']) {
     zone.addEventListener(name, (event) => {
       event.preventDefault()

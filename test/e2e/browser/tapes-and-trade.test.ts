@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { SMALL_TAPE } from '../../ingress/api-risk/imports-support.ts'
-import { openBrowser } from '../../support/browser.ts'
+import { beforeScript, openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { signIn } from './installation.ts'
 import { ONE_LOOK_A_LAYOUT, problemsOf } from './page-problems.ts'
@@ -32,6 +32,7 @@ test.serial('a tape upload shows its errors on the same page, or leads to the im
   })
   await page.goto(`${it.base}/imports`)
   await page.getByRole('link', { name: 'Upload a file' }).click()
+  await page.waitForURL('**/imports/new')
   await choose(page, '')
   await page.getByText('the file is empty').waitFor()
   t.true(page.url().endsWith('/imports/new'))
@@ -57,6 +58,12 @@ test.serial('a dropped document is hashed in the browser and not sent', async (t
     return transfer
   })
   await page.locator('.drop-zone').dispatchEvent('drop', { dataTransfer: dropped })
+  await page.getByText('Hash of bill.pdf').waitFor()
+  await beforeScript(page, /hash-file-/, async () => {
+    await page.reload({ waitUntil: 'commit' })
+    const file = { name: 'bill.pdf', mimeType: 'application/pdf', buffer: Buffer.from('secret paper') }
+    await page.locator('.drop-zone input').setInputFiles(file)
+  })
   await page.getByText('Hash of bill.pdf').waitFor()
   const value = (label: string) => page.getByLabel(label, { exact: true }).inputValue()
   t.is(await value('SHA-256 of the file'), hash('sha256', 'secret paper', 'hex'))
@@ -96,10 +103,12 @@ test.serial('a visitor verifies the bundle of a trade pack, and its damage is sh
   const bundle: string = await (await member.request.get(`${made.at(-1)}/bundle.json`)).text()
   const verify = async (name: string, content: string) => {
     await page.goto(`${it.app.url}/sign-in`)
-    await page.getByRole('link', { name: 'Verify it' }).click()
-    await page
-      .getByLabel('Pack (JSON), its PDF or a package')
-      .setInputFiles({ name, mimeType: '', buffer: Buffer.from(content) })
+    await beforeScript(page, /verify-[0-9a-f]+\.js/, async () => {
+      await page.getByRole('link', { name: 'Verify it' }).click()
+      await page
+        .getByLabel('Pack (JSON), its PDF or a package')
+        .setInputFiles({ name, mimeType: '', buffer: Buffer.from(content) })
+    })
     const report = page.locator('[data-report]')
     await report.getByRole('heading').waitFor()
     return await report.innerText()

@@ -138,9 +138,10 @@ for (const zone of document.querySelectorAll('[data-drop]')) {
     zone.classList.remove('is-over')
     void readInto(zone, event.dataTransfer.files[0])
   })
-  zone
-    .querySelector('input[type=file]')
-    .addEventListener('change', ({ target }) => void readInto(zone, target.files[0]))
+  const input = zone.querySelector('input[type=file]')
+  input.addEventListener('change', () => void readInto(zone, input.files[0]))
+  // Browsers may restore the chosen file of a reloaded page, before this script runs, and then the edited text as well.
+  if (document.getElementById(zone.dataset.drop).value === '') void readInto(zone, input.files[0])
 }
 
 // Filters a long list by the typed text, and hides groups without a match.
