@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { assets } from '../shell/assets.ts'
+import { PageAssets } from '../shell/page-assets.tsx'
 import { Brand } from '../shell/sidebar.tsx'
 import { anchorOf, type Operation, type Reference } from './reference.ts'
 
@@ -26,8 +27,7 @@ export function Frame({ title, reference, site, current, children }: FrameProps)
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={assets.icon.path} />
-        <link rel="stylesheet" href={assets.style.path} />
-        <script src={assets.script.path} defer />
+        <PageAssets />
       </head>
       <body class="framed docs">
         <a class="skip" href="#main">

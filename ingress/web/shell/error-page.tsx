@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import { Logo } from './icons.tsx'
 import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
+import { PageAssets } from './page-assets.tsx'
 import { asPage, htmlDocument } from './send-html.ts'
 
 /** Describes the problem and offers one next step. The navigation is shown if the user is signed in. */
@@ -43,8 +44,7 @@ export async function sendErrorPage(
         <title>{`${problem.title} · ${deps.config.siteName}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <link rel="icon" href={assets.icon.path} />
-        <link rel="stylesheet" href={assets.style.path} />
-        <script src={assets.script.path} defer />
+        <PageAssets />
       </head>
       <body class="plain">
         <header class="brand-only">

@@ -8,6 +8,7 @@ import { Exact } from './basics.tsx'
 import type { Context, Flash } from './context.ts'
 import type { Area } from './navigation.ts'
 import { Notice } from './notice.tsx'
+import { PageAssets } from './page-assets.tsx'
 import type { PingRefusal } from './refusal.ts'
 import { asPage, htmlDocument, wantsPage } from './send-html.ts'
 import { readCookie, setCookie } from './sessions.ts'
@@ -83,15 +84,9 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           data-down={assets.iconDown.path}
         />
         {frame.feed && <link rel="alternate" type="application/atom+xml" title={frame.title} href={frame.feed} />}
-        <link rel="stylesheet" href={assets.style.path} />
-        <script src={assets.script.path} defer />
-        <script src={assets.live.path} defer />
-        {frame.area === 'checks' && (
-          <>
-            <script src={assets.list.path} defer />
-            <script src={assets.check.path} defer />
-          </>
-        )}
+        <PageAssets
+          scripts={[assets.script, assets.live, ...(frame.area === 'checks' ? [assets.list, assets.check] : [])]}
+        />
       </head>
       <body class={frame.isWall ? 'on-wall' : frame.workspace ? 'framed' : 'plain'}>
         {!frame.isWall && (

@@ -202,7 +202,7 @@ test.serial('without scripts an endpoint is created for selected events', async 
   t.false(await ready.isVisible(), 'the default is all events')
   await page.getByLabel('Only selected events').check()
   await page.getByRole('button', { name: 'Create endpoint' }).last().click()
-  t.true(await page.getByText('Select at least one event, or choose all events.').isVisible())
+  await page.getByText('Select at least one event, or choose all events.').waitFor()
   await ready.check()
   await page.getByRole('group', { name: 'Businesses' }).getByLabel('All of these').check()
   await page.getByRole('button', { name: 'Create endpoint' }).last().click()
