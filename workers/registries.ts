@@ -3,7 +3,7 @@ import { HttpClientError, type HttpFailure } from '#shared/platform/http/http-er
 import type { Config } from '#shared/platform/process/config.ts'
 import { createBreakers } from '#shared/risk/registries/breaker.ts'
 import { type HttpRequest, NoAnswerError, type RegistryDeps } from '#shared/risk/registries/connector.ts'
-import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
+import { createRegistrySet, parseRegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
 
 /** `http` differs between environments. */
 export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
@@ -33,8 +33,7 @@ export function openProductionRegistries(
   config: Config,
   tools: Omit<RegistryDeps, 'http'>,
 ): { registries: RegistrySet } & AsyncDisposable {
-  const parsed = RegistryConfig.safeParse(JSON.parse(config.registries ?? '{}'))
-  if (!parsed.success) throw new Error(`REGISTRIES is not usable: ${parsed.error.issues[0]?.message}`)
+  const configured = parseRegistryConfig(config.registries)
   // Addresses come from the operator, not from strangers, so a gateway may be inside the operator's network.
   const client = createHttpClient({
     policy: { allowPrivate: true, plainHttp: 'anywhere' },
@@ -50,7 +49,7 @@ export function openProductionRegistries(
     return { status: answer.status, headers: answer.headers, body: answer.body }
   }
   return {
-    registries: createRegistrySet(parsed.data, { ...tools, http }, createBreakers()),
+    registries: createRegistrySet(configured, { ...tools, http }, createBreakers()),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   }
 }

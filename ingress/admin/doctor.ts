@@ -17,6 +17,7 @@ import { archivingFinding, clusterFindings, replicationFinding } from './cluster
 import { type AdminContext, type Command, type Finding, findingLines, UsageError } from './command.ts'
 import { drill } from './drill.ts'
 import { publicUrlFinding } from './public-url-finding.ts'
+import { registriesFinding } from './registries-finding.ts'
 import { logRefusals } from './transparency-log.ts'
 
 /** Oldest tested version. */
@@ -110,6 +111,7 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
             await restoredCopy(db),
             await checkpointFolder({ db, config }),
             await transparencyLogs({ db, config }),
+            await registriesFinding(db, config),
           ]
         : []),
       handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),

@@ -22,9 +22,9 @@ export async function publicUrlFinding({ publicUrl, basePath }: Config): Promise
     }
     return { what, ok: true, text: `${shown}; ${basePath}/livez arrives as ${arrivedPath}` }
   } catch (error) {
-    // Not a problem: this machine may have no route to the public address.
+    // Perhaps no fault: this machine may have no route to the public address.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'no answer'
-    return { what, ok: true, text: `${shown}; not reached from this machine (${code})` }
+    return { what, ok: true, isRisk: true, text: `${shown}; not reached from this machine (${code})` }
   }
 }

@@ -250,7 +250,7 @@ export const settings = {
   TOKEN_LIFETIME_SECONDS: setting(integer(60, 3600), 'Lifetime of OAuth access tokens.', { fallback: '900' }),
   REGISTRIES: setting(
     optionalText,
-    'JSON object with a `url` and credentials per registry gateway (docs/registries). A registry not named answers MISSING.',
+    'JSON object with a `url` and credentials per registry gateway (docs/registries). The evidence of a registry not named is MISSING.',
     { secret: true },
   ),
   CHECKPOINT_DIR: setting(

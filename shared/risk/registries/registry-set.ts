@@ -55,7 +55,7 @@ export interface RegistrySet {
 }
 
 /** Omitted connectors are not configured. */
-export const RegistryConfig = z.strictObject({
+const RegistryConfig = z.strictObject({
   taxReturns: GatewayConfig.optional(),
   taxpayers: GatewayConfig.optional(),
   companies: GatewayConfig.optional(),
@@ -72,6 +72,25 @@ export const RegistryConfig = z.strictObject({
 })
 
 export type RegistryConfig = z.infer<typeof RegistryConfig>
+
+/**
+ * Parses the setting REGISTRIES.
+ * @throws Error that names the wrong member, without its value, which may be a secret
+ */
+export function parseRegistryConfig(text: string | undefined): RegistryConfig {
+  const parsed = RegistryConfig.safeParse(jsonOf(text ?? '{}'))
+  if (parsed.success) return parsed.data
+  const [{ path, message } = { path: [], message: '' }] = parsed.error.issues
+  throw new Error(`REGISTRIES is invalid: ${[path.join('.'), message].filter(Boolean).join(': ')}`)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('REGISTRIES is not JSON')
+  }
+}
 
 /** Connectors without configuration return MISSING/NOT_ENTITLED. */
 export function createRegistrySet(

@@ -10,6 +10,7 @@ import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
+import { makeCredentials } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
 async function doctor({ config, db }: Pick<Product, 'config' | 'db'>): Promise<string> {
@@ -41,6 +42,22 @@ test('doctor reports if the external monitor responded recently, and why not', a
   const text = await doctor(product)
   t.regex(text, /WRONG\s+WATCHDOG_URL: has not answered since 20\S+: the monitor answered 503/)
   t.false(text.includes('hidden'), 'the address may be a secret')
+})
+
+test('doctor reports production clients without registries, and a REGISTRIES that workers refuse', async (t) => {
+  await using product = await openProduct()
+  const { db, config } = product
+  t.regex(await doctor(product), /ok\s+REGISTRIES: not set, and no production client needs it/)
+  await makeCredentials(product, { env: 'PRODUCTION' })
+  t.regex(await doctor(product), /warn\s+REGISTRIES: not set, so production packs of 1 client get no registry data/)
+  const reported = async (registries: string) =>
+    /.*REGISTRIES: (.*)/.exec(await doctor({ db, config: { ...config, registries } }))?.[1]
+  t.is(await reported('{"taxReturns":{"url":"http://gateway.example"}}'), 'connects 1 registry')
+  t.is(await reported('{"lei": "hidden'), 'REGISTRIES is not JSON')
+  t.regex(
+    (await reported('{"taxReturns":{"url":"https://gateway.example","token":["hidden"]}}')) ?? '',
+    /^REGISTRIES is invalid: taxReturns\.token: [^"]+$/,
+  )
 })
 
 test('doctor reports a gap until its listener proves again that it accepts pings', async (t) => {
