@@ -15,7 +15,7 @@ export async function status(folder: string, say: (line: string) => void): Promi
   const settings = readEnvFile(join(folder, 'env'))
   const line = (name: string, text: string) => say(`${name.padEnd(10)} ${text}`)
   if (Object.keys(state.processes).length === 0) {
-    say('no process of this checkout is running: start it with make up')
+    say('no process of this checkout is running: start it with make up. Containers are listed by docker compose ps')
     return false
   }
   const address = `http://127.0.0.1:${settings.PORT}`

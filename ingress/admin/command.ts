@@ -146,12 +146,11 @@ export function listing<T>(rows: readonly T[], partsOf: (row: T) => readonly str
   return { json: rows, text: text.join('\n') }
 }
 
-/** Formats one field per line. */
+/** Formats one field per line, without those that are null. */
 export function lines(fields: Readonly<Record<string, unknown>>): string {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length))
-  return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`)
-    .join('\n')
+  const stated = Object.entries(fields).filter(([, value]) => value !== null)
+  const width = Math.max(...stated.map(([name]) => name.length))
+  return stated.map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`).join('\n')
 }
 
 /** `1 check`, `2 checks` */

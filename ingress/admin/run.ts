@@ -24,6 +24,7 @@ export async function runAdmin(
 ): Promise<Outcome> {
   try {
     if (args.length === 1 && args[0] === '--version') return { status: 0, stdout: `${productVersion()}\n`, stderr: '' }
+    if (args[0] === 'help') return await runAdmin([...args.slice(1), '--help'], commands, open)
     const words = args.filter((arg, index) => index < 2 && !arg.startsWith('-'))
     const matching = commands.filter(({ noun }) => noun === words[0])
     const command = matching.find(({ verb }) => verb === undefined || verb === words[1])

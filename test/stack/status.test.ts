@@ -37,7 +37,10 @@ test('make up prints three next steps, make status reports refused pings, make d
     const isWell = await status(folder, (line) => texts.push(line))
     return { isWell, text: texts.join('\n') }
   }
-  t.like(await lines(), { isWell: false, text: 'no process of this checkout is running: start it with make up' })
+  t.like(await lines(), {
+    isWell: false,
+    text: 'no process of this checkout is running: start it with make up. Containers are listed by docker compose ps',
+  })
   resources.defer(() => down(folder, () => {}))
   let printed = ''
   await up(env, folder, (line) => (printed += `${line}\n`))

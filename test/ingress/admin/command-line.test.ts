@@ -45,6 +45,8 @@ test('every command explains itself, without any server', async (t) => {
   }
   const nounAlone = await runAdmin(['project'], commands, nowhere)
   t.is(nounAlone.status, 2)
+  t.deepEqual(await runAdmin(['help'], commands, nowhere), all)
+  t.regex((await runAdmin(['help', 'project', 'create'], commands, nowhere)).stdout, /--name/)
   t.regex(nounAlone.stderr, /project create +Create a monitoring project/)
 })
 
