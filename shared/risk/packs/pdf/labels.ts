@@ -1,9 +1,18 @@
 import { withoutCodes, words } from './figures.ts'
 
-const ABBREVIATIONS = ['AA', 'CERSAI', 'CIN', 'EPFO', 'GST', 'GSTIN', 'GSTR1', 'LEI', 'MCA', 'PAN']
+const ABBREVIATIONS = ['AA', 'CERSAI', 'CIN', 'EPFO', 'GST', 'GSTIN', 'LEI', 'MCA', 'PAN']
+
+/** Sources that are returns, named as taxpayers know them. */
+const RETURNS: Readonly<Record<string, string>> = {
+  GSTR1_3B: 'GSTR-1 and GSTR-3B',
+  GSTR1_TABLE4: 'GSTR-1, table 4',
+  GSTR2B_B2B: 'GSTR-2B, B2B',
+}
 
 /** `GST_TAXPAYER_SEARCH` is `GST taxpayer search`. */
 export function sourceName(code: string): string {
+  const name = RETURNS[code]
+  if (name !== undefined) return name
   const text = code
     .split('_')
     .map((part) => (ABBREVIATIONS.includes(part) || /\d/.test(part) ? part : part.toLowerCase()))

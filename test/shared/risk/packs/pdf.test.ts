@@ -115,7 +115,7 @@ test('a note about missing invoices does not contradict the sandbox examples', a
 
 test('codes of sources, classes and reasons are shown as words', (t) => {
   t.is(sourceName('GST_TAXPAYER_SEARCH'), 'GST taxpayer search')
-  t.is(sourceName('GSTR1_3B'), 'GSTR1 3B')
+  t.is(sourceName('GSTR1_3B'), 'GSTR-1 and GSTR-3B')
   t.is(sourceName('PERSON_REGISTRIES'), 'Person registries')
   t.is(gradeText('DEPTH_PRIMARY'), 'do the parties trade? Main evidence')
   t.is(gradeText('OWN_CLASS'), 'own class')
