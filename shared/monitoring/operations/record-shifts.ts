@@ -29,14 +29,9 @@ export async function loadOnCallFacts(
 ): Promise<LoadedFacts[]> {
   if (schedules.length === 0) return []
   const since = Math.min(now, ...schedules.map(({ nextChangeAt }) => nextChangeAt ?? now))
-  const [overrides, responders] = await Promise.all([
-    overridesOf(
-      db,
-      schedules.map(({ id }) => id),
-      since,
-    ),
-    listResponders(db, [...new Set(schedules.map(({ organisationId }) => organisationId))]),
-  ])
+  const ids = schedules.map(({ id }) => id)
+  const overrides = await overridesOf(db, ids, since)
+  const responders = await listResponders(db, [...new Set(schedules.map(({ organisationId }) => organisationId))])
   const people = Map.groupBy(responders, ({ organisationId }) => organisationId)
   return schedules.map((schedule) => {
     const own = new Map((people.get(schedule.organisationId) ?? []).map((person) => [person.email, person]))

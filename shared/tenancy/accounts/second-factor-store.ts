@@ -31,16 +31,18 @@ export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean
 const LISTED_PASSKEY_COLUMNS = columns<ListedPasskey>()('credential_id, name, created_at, used_at')
 
 export async function findSecondFactors(db: Knex, userId: number): Promise<SecondFactors> {
-  const [totp, passkeys, codes] = await Promise.all([
-    query(db, 'SELECT 1 FROM user_totp WHERE user_id = ? AND is_confirmed', [userId]),
-    query(
-      db,
-      typed`SELECT ${LISTED_PASSKEY_COLUMNS} FROM user_passkeys WHERE user_id = ? ORDER BY created_at, credential_id`,
-      [userId],
-    ),
-    query<{ left: number }>(db, 'SELECT count(*)::int AS left FROM user_recovery_codes WHERE user_id = ?', [userId]),
-  ])
-  return { hasTotp: totp.length > 0, passkeys, recoveryCodes: codes[0]?.left ?? 0 }
+  const totp = await query(db, 'SELECT 1 FROM user_totp WHERE user_id = ? AND is_confirmed', [userId])
+  const passkeys = await query(
+    db,
+    typed`SELECT ${LISTED_PASSKEY_COLUMNS} FROM user_passkeys WHERE user_id = ? ORDER BY created_at, credential_id`,
+    [userId],
+  )
+  const [codes] = await query<{ left: number }>(
+    db,
+    'SELECT count(*)::int AS left FROM user_recovery_codes WHERE user_id = ?',
+    [userId],
+  )
+  return { hasTotp: totp.length > 0, passkeys, recoveryCodes: codes?.left ?? 0 }
 }
 
 export interface StoredTotp {
