@@ -46,7 +46,7 @@ test('a lender walks through docs/securitisation.md with curl: tape, row, pool, 
   ])
 })
 
-test('that mappings are shims of payload styles and claim no partnership stands in docs, OpenAPI and GET /mappings', async (t) => {
+test('docs, OpenAPI and GET /mappings state that mappings are shims of payload styles and claim no partnership', async (t) => {
   for (const page of [PAGE, 'docs/families.md']) {
     t.true((await readFile(join(root, page), 'utf8')).includes(MAPPINGS_CLAIM), page)
   }

@@ -144,7 +144,7 @@ test("only the migrations get the owner's login, and the others have one that ow
   t.is(read('database_url'), first)
 })
 
-test('the secrets are made where compose.yaml looks for them', (t) => {
+test('the secrets are created where compose.yaml expects them', (t) => {
   const checkout = mkdtempSync(join(tmpdir(), 'signalbox-checkout-'))
   t.teardown(() => rmSync(checkout, { recursive: true }))
   mkdirSync(join(checkout, 'stack'))

@@ -16,7 +16,7 @@ test.before(async () => {
 })
 
 for (const apiVersion of [1, 2, 3]) {
-  test(`an existing client goes through everything it can do, version ${apiVersion}`, async (t) => {
+  test(`an existing client performs each of its calls, version ${apiVersion}`, async (t) => {
     const { project, rwKey } = await addProject(app.deps)
     const integration = await addIntegration(app.deps, project.id, 'ops')
     const client = new HealthChecksApiClient({ apiKey: rwKey, baseUrl: app.url, apiVersion, ...PATIENT })

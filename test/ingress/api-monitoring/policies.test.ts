@@ -47,7 +47,7 @@ const FULL = {
   notify_ack: false,
 }
 
-test('a policy is made, read, changed member by member, reset by null, listed and deleted', async (t) => {
+test('a policy is created, read, changed member by member, reset by null, listed and deleted', async (t) => {
   const { project, call, post } = await someone()
   const phone = await addIntegration(app.deps, project.id, 'Phone Anna')
   const created = await post('/policies/', FULL)

@@ -23,7 +23,7 @@ async function someone() {
   return { project, roKey, call, post: (path: string, body: unknown) => call('POST', path, body) }
 }
 
-test('windows are made, read, changed and deleted; a read-only key reads them', async (t) => {
+test('windows are created, read, changed and deleted; a read-only key reads them', async (t) => {
   const { call, post, roKey } = await someone()
   const once = {
     name: 'Patch night',

@@ -32,7 +32,7 @@ const carried: AcceptedPing = {
 }
 const head = { stream: '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b', seq: 1 }
 
-test('requests and mails come out as they went in', (t) => {
+test('requests and mails are read as they were written', (t) => {
   const batch = { ...head, pings: [request, stored, carried] }
   t.deepEqual(decodePingBatch(encodePingBatch(batch)), batch)
 })

@@ -44,7 +44,7 @@ test('the next generation is consumed only after the former is read completely',
   t.deepEqual(taken(generation(5, 1)), ['pings.5.0'])
 })
 
-test('a shard is settled only when every queue answered that may hold a ping of one of its checks, and then it is', (t) => {
+test('a shard is settled exactly when every queue that may contain pings of its checks has answered', (t) => {
   for (let former = 1; former <= 8; former++) {
     for (let newest = 1; newest <= 8; newest++) {
       const live = [generation(0, former, DRAINED), generation(1, newest)]

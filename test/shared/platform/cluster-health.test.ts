@@ -11,7 +11,7 @@ const queue = (name: string, members: string[], rest: Partial<QueueMembers> = {}
 })
 const three = [node('a'), node('b'), node('c')]
 
-test('a queue lacks members only where nodes stand that could hold them', (t) => {
+test('a queue lacks members only while other nodes could have one', (t) => {
   t.deepEqual(evaluateCluster({ nodes: [node('a')], queues: [queue('q', ['a'])] }).missing, [])
   t.deepEqual(evaluateCluster({ nodes: three, queues: [queue('q', ['b'])] }).missing, [
     { queue: 'q', has: 1, nodes: ['a', 'c'] },

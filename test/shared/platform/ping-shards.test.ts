@@ -16,7 +16,7 @@ import { createDatabase } from '../../support/services.ts'
 /** Locks are those of the whole server, and tables of copies of one database have the same numbers. */
 const OF_THIS_DATABASE = ' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())'
 
-test('of two changes at once one is made, and none whose queues could not be declared', async (t) => {
+test('one of two concurrent changes succeeds, and none whose queues cannot be declared', async (t) => {
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
   try {
@@ -60,7 +60,7 @@ test('of two changes at once one is made, and none whose queues could not be dec
   }
 })
 
-test('a generation opens after every process has heard of it, and ends when no process can send to it any more', async (t) => {
+test('a generation opens when every process knows it, and ends when no process can send to it', async (t) => {
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
   try {

@@ -8,7 +8,7 @@ import { microsOfSeconds } from '#shared/time.ts'
 const mark = (id: string, seconds: number) => ({ id, at: microsOfSeconds(seconds) })
 const kept = [mark('c', 120), mark('b', 90), mark('a', 60)]
 
-test('a database that lacks what it lived through for more than a minute is a restored copy', (t) => {
+test('a database that lacks more than a minute of its history is a restored copy', (t) => {
   t.false(isRestored(kept, ['a', 'b', 'c']))
   t.false(isRestored(kept, ['a', 'b']), 'a fail-over may lose the newest')
   t.false(isRestored(kept, ['a']), 'a minute is still a fail-over')

@@ -59,7 +59,7 @@ test('deferred statements are written with the commit or not at all', async (t) 
   t.deepEqual(await numbers(db), [{ n: 1 }])
 })
 
-test('a connection serves on after a statement that failed, known or not', async (t) => {
+test('a connection remains usable after a failed statement, prepared or not', async (t) => {
   const db = await noted(t)
   for (let round = 1; round <= 3; round++) {
     const failed = preparedTransaction(db, (run) => Promise.all([run(ALL, []), run(WRONG, []), run(ONE, [1])]))
