@@ -24,11 +24,9 @@ export async function loadShifts(
   span: { from: Micros; until: Micros; now: Micros },
 ): Promise<ScheduleShifts[]> {
   const ids = schedules.map(({ id }) => id)
-  const [facts, rows] = await Promise.all([
-    loadOnCallFacts(db, schedules, span.now),
-    // The open row shows the beginning of the current shift.
-    recordedShifts(db, ids, Math.min(span.from, span.now), Math.max(span.until, span.now)),
-  ])
+  const facts = await loadOnCallFacts(db, schedules, span.now)
+  // The open row shows the beginning of the current shift.
+  const rows = await recordedShifts(db, ids, Math.min(span.from, span.now), Math.max(span.until, span.now))
   return await mapYielding(facts, (each) => {
     const { id, nextChangeAt } = each.schedule
     const own = rows.filter(({ scheduleId }) => scheduleId === id)
