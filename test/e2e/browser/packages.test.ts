@@ -202,6 +202,26 @@ test('the commands of the page name the verified file, its transaction and its l
   t.is(await page.locator('[data-offline] [data-copy]').getAttribute('data-copy'), text)
 })
 
+test('a file that is chosen during another verification gets a report of its own', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const bundle = (await readZip(bag)).get('data/bundle.json') ?? Buffer.alloc(0)
+  const { record } = JSON.parse(bundle.toString())
+  const chosen = Promise.withResolvers<void>()
+  await page.route('**/v1/anchors/*', async (route) => {
+    await chosen.promise
+    await route.continue()
+  })
+  await page.goto(`${it.app.url}/verify?txId=${record.anchor.txId}`)
+  const file = { name: 'record.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(record)) }
+  await page.getByLabel('Pack (JSON), its PDF or a package').setInputFiles(file)
+  chosen.resolve()
+  await page.getByRole('heading', { name: 'Verified in the sandbox' }).waitFor()
+  const report = page.locator('[data-report]')
+  t.is(await report.getByRole('heading').count(), 1)
+  t.false((await report.innerText()).includes('The log contains this entry.'))
+})
+
 const POOL = [
   'receivableId,supplierGstin,buyerGstin,documentType,documentNumber,documentDate,amountInr,dueDate',
   'R-1,29AAACR5678D1Z5,27AAACB1234C1ZF,INV,INV/1,2026-05-01,118000.00,2026-08-01',

@@ -1,6 +1,9 @@
 import test from 'ava'
+import { h } from 'preact'
+import { render } from 'preact-render-to-string'
 import { riskAssets, verificationModules } from '../../../ingress/web/risk/assets.ts'
 import { assets } from '../../../ingress/web/shell/assets.ts'
+import { PageAssets } from '../../../ingress/web/shell/page-assets.tsx'
 
 const served = [...Object.values(assets), ...Object.values(riskAssets), ...verificationModules]
 const scripts = served.filter(({ type }) => type.startsWith('text/javascript'))
@@ -17,4 +20,11 @@ test('scripts import only served scripts by their hashed names', (t) => {
   )
   t.true(imports.length >= 9)
   for (const name of imports) t.true(paths.has(name.replace(/^\.\//, '/assets/')), name)
+})
+
+test('a page is not shown before its scripts have run', (t) => {
+  const used = [assets.script, assets.live]
+  const tags = render(h(PageAssets, { scripts: used })).match(/<script[^>]*>/g)
+  t.deepEqual(tags?.length, used.length)
+  for (const tag of tags ?? []) t.regex(tag, / blocking="render"/)
 })
