@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { formatPeriod } from '../notifications/text-parts.ts'
 import type { SettingChanges } from '../projects/config-document.ts'
 import type { ImportedIntegration, Note, Source } from './imported.ts'
 
@@ -73,22 +74,10 @@ export function reportLines(report: MoveInReport, isRequested = false): string[]
   ]
 }
 
-/** `Backup: 15 3 * * * America/New_York + 30 min (paused)` */
+/** `Backup: 15 3 * * * America/New_York + 30 minutes (paused)` */
 export function createdText({ name, paused, timeout, schedule, tz, grace }: MoveInReport['create'][number]): string {
-  const when = schedule === undefined ? `every ${durationText(timeout ?? 0)}` : `${schedule} ${tz ?? 'UTC'}`
-  return `${name}: ${when} + ${durationText(grace)}${paused ? ' (paused)' : ''}`
-}
-
-const UNITS = [
-  [86_400, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
-] as const
-
-/** Returns seconds in the largest unit without a remainder. */
-function durationText(seconds: number): string {
-  const [size, unit] = UNITS.find(([each]) => seconds > 0 && seconds % each === 0) ?? [1, 's']
-  return `${seconds / size} ${unit}`
+  const when = schedule === undefined ? `every ${formatPeriod(timeout ?? 0)}` : `${schedule} ${tz ?? 'UTC'}`
+  return `${name}: ${when} + ${formatPeriod(grace)}${paused ? ' (paused)' : ''}`
 }
 
 function refusal(conflicts: MoveInReport['conflicts']): string {

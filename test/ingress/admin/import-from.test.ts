@@ -172,8 +172,8 @@ test.serial('the plan names the schedule of each new check, and slugs that sever
   serve([first, second, other(3)])
   const own = ['--project', projectId, '--url', source.url, '--api-key-file', keyFile]
   const { stdout } = await admin('import-from', 'healthchecks', ...own)
-  t.true(stdout.includes(`  ${first.uuid} Job 1: 15 3 * * * America/New_York + 30 min\n`), stdout)
-  t.true(stdout.includes(`  ${second.uuid} Job 2: every 1 d + 1 h (paused)\n`))
+  t.true(stdout.includes(`  ${first.uuid} Job 1: 15 3 * * * America/New_York + 30 minutes\n`), stdout)
+  t.true(stdout.includes(`  ${second.uuid} Job 2: every 1 day + 1 hour (paused)\n`))
   t.regex(stdout, /2 checks share the slug sync, so pings by this slug get 409/)
   t.notRegex(stdout, /the slug job-3/)
 })

@@ -47,7 +47,7 @@ test.serial('checks are imported after the plan is confirmed', async (t) => {
   const plan = await owner.get(address)
   t.regex(plan.text, /2 new, 0 changed, 0 the same/)
   t.true(plan.text.includes('Nightly &lt;backup>') || plan.text.includes('Nightly &lt;backup&gt;'))
-  t.true(plan.text.includes('Report: every 1 h + 1 min'))
+  t.true(plan.text.includes('Report: every 1 hour + 1 minute'))
   t.regex(plan.text, /Ops \(slack\)/)
   t.false(plan.text.includes(API_KEY))
   const [row] = await app.db('import_plans').where({ project_id: team.project.id })
