@@ -61,19 +61,14 @@ export interface BadgeUrls {
 export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: string, tag: string): BadgeUrls {
   const signed = `${base}/badge/${badgeKey}/${badgeSignature(secret, badgeKey, tag)}`
   const rest = tag === ALL_TAGS ? '' : `/${encodeURIComponent(encodeURIComponent(tag))}`
-  const url = (states: '' | '-2', format: string) => `${signed}${states}${rest}.${format}`
-  return {
-    svg: url('-2', 'svg'),
-    svg3: url('', 'svg'),
-    json: url('-2', 'json'),
-    json3: url('', 'json'),
-    shields: url('-2', 'shields'),
-    shields3: url('', 'shields'),
-  }
+  return urlsOf((states, format) => `${signed}${states === 2 ? '-2' : ''}${rest}.${format}`)
 }
 
 export function checkBadgeUrls(base: string, badgeKey: string): BadgeUrls {
-  const url = (states: BadgeStates, format: string) => `${base}/b/${states}/${badgeKey}.${format}`
+  return urlsOf((states, format) => `${base}/b/${states}/${badgeKey}.${format}`)
+}
+
+function urlsOf(url: (states: BadgeStates, format: string) => string): BadgeUrls {
   return {
     svg: url(2, 'svg'),
     svg3: url(3, 'svg'),
