@@ -197,7 +197,7 @@ async function showList(context: Context): Promise<void> {
           </div>
           <PlanTimeline lines={planLines(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')} />
           <p class="hint">
-            {matchText(policy.match)}: {usageText(policy, { policies, checks })}
+            {matchText(policy.match)}: {usageText(policy, checks, counts.get(policy.id) ?? [])}
           </p>
         </section>
       ))}
@@ -207,19 +207,17 @@ async function showList(context: Context): Promise<void> {
 
 const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
 
+type Tagged = Awaited<ReturnType<typeof projectTags>>
+
 /** `1 check. Another policy applies to 2 more checks that match.` */
-function usageText(
-  policy: StoredPolicy,
-  { policies, checks }: { policies: readonly StoredPolicy[]; checks: Awaited<ReturnType<typeof projectTags>> },
-): string {
-  const appliedTo = checks.map((check) => ({ check, applied: policyFor(check, policies)?.id }))
-  const own = checksText(appliedTo.filter(({ applied }) => applied === policy.id).length)
-  const others = appliedTo.filter(({ check: { tags }, applied }) => {
-    return applied !== policy.id && policyFor({ tags, policyId: null }, [policy]) !== null
+function usageText(policy: StoredPolicy, checks: Tagged, own: Tagged): string {
+  const used = new Set(own)
+  const others = checks.filter((check) => {
+    return !used.has(check) && policyFor({ tags: check.tags, policyId: null }, [policy]) !== null
   })
-  if (others.length === 0) return own
+  if (others.length === 0) return checksText(own.length)
   const more = others.length === 1 ? '1 more check that matches' : `${others.length} more checks that match`
-  return `${own}. Another policy applies to ${more}.`
+  return `${checksText(own.length)}. Another policy applies to ${more}.`
 }
 
 function deletedText(count: number): string {
