@@ -9,7 +9,7 @@ import {
 } from '#shared/tenancy/oauth/families.ts'
 import { changeFamilies, rotateClientSecret, switchClient } from '#shared/tenancy/operations/clients.ts'
 import { findOrganisation, findOrganisationOfClient, listClients } from '#shared/tenancy/organisations/store.ts'
-import { type Command, envOf, lines, type Options, operatorOf, textOf, UsageError } from './command.ts'
+import { type Command, envOf, envOption, lines, type Options, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 
 const families = {
@@ -30,7 +30,7 @@ const create: Command = {
   ],
   options: {
     name: { description: 'organisation of the client, created if it does not exist', value: 'ORG', required: true },
-    env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
+    env: envOption,
     families,
     scopes: {
       description: `beside those of the families: ${CLIENT_SCOPES.join(', ')}; default: none`,

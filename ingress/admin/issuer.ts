@@ -8,8 +8,6 @@ import { isUuid } from '#shared/uuid.ts'
 import { checkValue, fieldErrors } from '#shared/validation.ts'
 import { type Command, envOf, envOption, lines, textOf, UsageError } from './command.ts'
 
-const env = envOption
-
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
@@ -23,7 +21,7 @@ const add: Command = {
   verb: 'add',
   summary: 'Trust an issuer of credentials, for every organisation',
   help: ['FILE contains the body of POST /v1/identity/issuers.'],
-  options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
+  options: { file: { description: 'JSON', value: 'FILE', required: true }, env: envOption },
   async run(options, { db, config }) {
     const path = textOf(options, 'file')
     const body = checkValue(IssuerBody, await readJson(path))
@@ -37,7 +35,7 @@ const list: Command = {
   noun: 'issuer',
   verb: 'list',
   summary: 'List the issuers of credentials that every organisation trusts',
-  options: { env },
+  options: { env: envOption },
   async run(options, { db }) {
     const issuers = await listIssuers(db, { organisationId: null, env: envOf(options) })
     return { json: issuers, text: issuers.map(({ id, iss, assurance }) => `${id}  ${assurance}  ${iss}`).join('\n') }
@@ -48,7 +46,7 @@ const remove: Command = {
   noun: 'issuer',
   verb: 'remove',
   summary: 'Stop trusting an issuer of credentials',
-  options: { id: { description: 'id, as listed', value: 'ID', required: true }, env },
+  options: { id: { description: 'id, as listed', value: 'ID', required: true }, env: envOption },
   async run(options, { db }) {
     const id = textOf(options, 'id')
     const isGone = isUuid(id) && (await deleteIssuer(db, { organisationId: null, env: envOf(options) }, id))
@@ -64,7 +62,7 @@ const addRedirect: Command = {
   options: {
     organisation: { description: 'its name or id', value: 'ORG', required: true },
     uri: { description: 'https address; a redirect must match it exactly', value: 'URI', required: true },
-    env,
+    env: envOption,
   },
   async run(options, { db }) {
     const organisation = await findOrganisation(db, textOf(options, 'organisation'))
