@@ -202,7 +202,7 @@ test('the commands of the page name the verified file, its transaction and its l
   t.is(await page.locator('[data-offline] [data-copy]').getAttribute('data-copy'), text)
 })
 
-test('a file that is chosen during another verification gets a report of its own', async (t) => {
+test('a file that is chosen during another verification gets a separate report', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   const bundle = (await readZip(bag)).get('data/bundle.json') ?? Buffer.alloc(0)
